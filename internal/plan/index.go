@@ -71,8 +71,19 @@ const sortsReady = "serves Claim: ready rows, which are then sorted; an index in
 // passesOver is what is said of an index that gives the order of the queue and leaves nothing out.
 const passesOver = "serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over"
 
-// claimIndex is the index that gives ready rows in queue order.
+// claimIndex is the index that gives ready rows in queue order. Where nobody says an order of rows that
+// are only changed, one of the table serves that leads to them.
 func (b *builder) claimIndex() wanted {
+	if b.onlyChanges() && b.spec.Unordered {
+		if w := b.readyIndex(true); b.serving(w) != nil {
+			return w
+		}
+	}
+	return b.readyIndex(false)
+}
+
+// readyIndex is the index that leads to ready rows, and gives their order unless that is as good as any.
+func (b *builder) readyIndex(unordered bool) wanted {
 	if b.unserved {
 		return wanted{kind: "ready", left: b.declines("ready", slowClaim)}
 	}
@@ -121,6 +132,9 @@ func (b *builder) claimIndex() wanted {
 		w.why, w.sorted = sortsReady, true
 	}
 	order, rising := b.claimOrder(), b.onlyRising()
+	if unordered {
+		w.why, w.sorted = sortedClaim, true
+	}
 	open := true // a column may stand behind the order
 	if i := slices.IndexFunc(order, b.byRow); i >= 0 {
 		order, rising = order[:i+1], rising || order[i].Desc // no two rows are alike there
@@ -1406,8 +1420,8 @@ func (b *builder) topics() (columns []*schema.Column) {
 	return columns
 }
 
-// named returns the columns of which the caller of a claim says the values that rows have: a list, or an
-// argument that SQL compares with one.
+// named returns the columns of which the caller of a claim says the values that rows have: a list, an
+// argument that SQL compares with one, or what SQL reads by one.
 func (b *builder) named() []*schema.Column {
 	var columns []*schema.Column
 	for _, p := range b.spec.Params {
@@ -1416,10 +1430,19 @@ func (b *builder) named() []*schema.Column {
 		}
 	}
 	for _, t := range b.stateTests(queue.Ready) {
+		if t.Op != queue.Raw || len(t.Or) > 0 {
+			continue
+		}
 		name, arg, equal := strings.Cut(t.SQL, "=")
 		arg = strings.TrimSpace(arg)
-		if t.Op != queue.Raw || len(t.Or) > 0 || !equal || !strings.HasPrefix(arg, "{arg:") || strings.Index(arg, "}") != len(arg)-1 {
-			continue
+		if !equal || !strings.HasPrefix(arg, "{arg:") || strings.Index(arg, "}") != len(arg)-1 {
+			name, arg, _ = strings.Cut(strings.TrimSpace(t.SQL), " ")
+			if arg = strings.TrimSpace(arg); len(arg) < 2 || !strings.EqualFold(arg[:2], "in") {
+				continue
+			}
+			if arg = strings.TrimSpace(arg[2:]); !strings.Contains(arg, "{arg:") || unwrapped(arg) == arg {
+				continue // no list of what the caller's argument leads to
+			}
 		}
 		if c := b.spec.Table.Column(b.d.Fold(strings.TrimPrefix(strings.TrimSpace(name), "{row}."))); c != nil {
 			columns = append(columns, c)

@@ -225,6 +225,7 @@ func (b *binding) tableTerms(r *role) []placedTerm {
 func (b *binding) breakTies() {
 	s := b.spec
 	said := len(s.Order) > 0
+	s.Unordered = !said
 	var have []*schema.Column
 	for _, t := range s.Order {
 		if t.Column != nil {

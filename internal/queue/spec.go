@@ -72,6 +72,7 @@ type Spec struct {
 	Order    []OrderTerm // total unless NoTieBreak
 	// NoTieBreak: rows that are equal in Order come in any order.
 	NoTieBreak bool
+	Unordered  bool     // nobody says an order: rows are taken as they came, or by their key
 	Params     []*Param // of Claim, in the order of the columns
 	// Asked are the arguments of which values are made that steps write: each name is one, of
 	// whatever operations take the steps.

@@ -88,3 +88,14 @@ CREATE TABLE draws (
     state  text NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
     due_at timestamptz                  -- qgen:due
 );
+-- What SQL reads by an argument are rows that the key finds, and where nobody says an order, none is wanted
+-- of an index for rows that are only changed.
+-- qgen:queue steps
+CREATE TABLE steps (
+    id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    parent bigint,
+    state  text NOT NULL DEFAULT 'new', -- qgen:status ready=new running=run done=done failed=off
+    since  timestamptz,                 -- qgen:claimed timeout=5m
+    grade  int NOT NULL DEFAULT 0
+);
+CREATE INDEX steps_state ON steps (state);
