@@ -539,6 +539,7 @@ func (b *builder) groupIndexes() []wanted {
 	}
 	w.why = "serves Claim: who is before a row in its group"
 	run := b.wantedFor(b.spec.Held)
+	w.like, run.like = g.Columns, g.Columns
 	run.kind, run.name, run.columns, run.lacking = "group", b.indexName("group"), group, slowClaim
 	run.why = "serves Claim: the running rows of a group"
 	return []wanted{run, w}

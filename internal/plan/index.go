@@ -31,6 +31,7 @@ type wanted struct {
 	among   string           // why, of an index that finds the rows that somebody has, which serves as well, since they are few; "" where none does
 	due     *schema.Column   // when rows are due that wait for a time; nil where none do, or nothing says it
 	asked   []*schema.Column // of which callers say several values, or none
+	like    []*schema.Column // in which rows are alike with another one, so that none of them is null
 	sorted  bool             // it does not give the order
 	left    string           // why it has not even one column that it wants, "" where it has or wants none
 }
@@ -1378,7 +1379,7 @@ func (b *builder) holdsSpare(ix *schema.Index, w wanted) bool {
 // findsOne reports whether no two rows have in the columns of an index what the wanted ones have, or the
 // caller says which rows they are.
 func (b *builder) findsOne(ix *schema.Index, w wanted) bool {
-	if !ix.Unique || len(ix.Columns) == 0 || !covers(b.newScope().tests(w.where), b.conditions(ix)) {
+	if !ix.Unique || len(ix.Columns) == 0 || !covers(b.implied(w), b.conditions(ix)) {
 		return false
 	}
 	var one []*schema.Column
@@ -1559,6 +1560,28 @@ func (b *builder) leavesNull(c *schema.Column) bool {
 	return true
 }
 
+// implied returns what is true of the rows that are wanted: the tests, and that a column has a value
+// which they compare with one.
+func (b *builder) implied(w wanted) []string {
+	s := b.newScope()
+	all := s.tests(w.where)
+	has := func(c *schema.Column) { all = append(all, s.test(queue.Test{Column: c, Op: queue.NotNull})) }
+	for _, k := range w.columns[min(w.told, w.fixed):w.fixed] {
+		if k.column != nil && !k.spare {
+			has(k.column)
+		}
+	}
+	for _, c := range w.like {
+		has(c)
+	}
+	for _, t := range w.where {
+		if len(t.Or) == 0 && (compares(t) || t.Op == queue.In && !takesNull(t)) {
+			has(t.Column)
+		}
+	}
+	return all
+}
+
 // covers reports whether each condition is among tests of a statement.
 func covers(tests, conditions []string) bool {
 	for _, condition := range conditions {
@@ -1573,8 +1596,7 @@ func covers(tests, conditions []string) bool {
 // every index is read from either end.
 func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 	conditions := b.conditions(ix)
-	tests := b.newScope().tests(w.where)
-	if !covers(tests, conditions) {
+	if !covers(b.implied(w), conditions) {
 		return false // the index leaves out rows that the statement needs
 	}
 	// What tells rows leads the index, in whatever order, also where the predicate of another

@@ -99,3 +99,14 @@ CREATE TABLE steps (
     grade  int NOT NULL DEFAULT 0
 );
 CREATE INDEX steps_state ON steps (state);
+-- What is compared with a value is not null, as the predicate of an index says.
+-- qgen:queue locks done=delete
+CREATE TABLE locks (
+    id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    site  int,                          -- qgen:topic; group limit=5
+    until timestamptz,                  -- qgen:lease length=5m free=null expired=recover; status ready=null running~set
+    agent text                          -- qgen:worker
+);
+CREATE INDEX locks_shared ON locks (site, id) WHERE site IS NOT NULL AND until IS NOT NULL;
+CREATE INDEX locks_ordering ON locks (site, id) WHERE site IS NOT NULL AND until IS NULL;
+CREATE INDEX locks_until ON locks (until) WHERE until IS NOT NULL;
