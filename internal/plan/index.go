@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -990,8 +991,17 @@ func (ix *Index) also(other Index) {
 	}
 }
 
-// indexName names a new index; it fits the server's limit.
+// indexName names a new index; it fits the server's limit, and no index of the table has it.
 func (b *builder) indexName(what string) string {
+	name := b.indexNamed(what)
+	for n := 2; slices.ContainsFunc(b.spec.Table.Indexes, func(ix *schema.Index) bool { return strings.EqualFold(ix.Name, name) }); n++ {
+		name = b.indexNamed(what + strconv.Itoa(n))
+	}
+	return name
+}
+
+// indexNamed returns a name of the table and the queue that ends with a word.
+func (b *builder) indexNamed(what string) string {
 	const least = 4 // bytes of the table's name that are kept
 	suffix := b.d.Fold("_" + what)
 	base, queue := b.spec.Table.Name, ""

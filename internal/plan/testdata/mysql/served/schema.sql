@@ -118,3 +118,11 @@ CREATE TABLE calls (
     began    datetime NULL,         -- qgen:claimed timeout=1h expired=recover; on done set old
     KEY calls_campaign (campaign)
 );
+-- An index of the name that the advice would have is there and does not serve.
+CREATE TABLE items (
+    id        int NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    transport varchar(8) NOT NULL,  -- qgen:topic
+    created   datetime NOT NULL,    -- qgen:enqueued; order 1
+    claimed   datetime NULL,        -- qgen:claimed timeout=30m expired=recover; status ready=null running=now
+    KEY items_ready (claimed, created, id)
+);
