@@ -301,7 +301,7 @@ func (s *scope) besideValue(c *queue.Companion, v queue.CompanionValue) string {
 	case v.Value.Kind == queue.Now && c.Known == nil && v.Of == nil:
 		return s.rawFor(column, "{now}")
 	case s.settle.delay && v.Value.Kind == queue.Now && v.Value.Shift != nil && v.Value.Shift.Arg == queue.ArgDelay:
-		due := s.clock(column, nil)
+		due := s.writtenNow(column)
 		if was := v.Value.Other; was != nil {
 			due = s.column(was)
 		}

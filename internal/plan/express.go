@@ -174,7 +174,7 @@ func (s *scope) condition(t queue.Test) string {
 	case queue.In, queue.NotIn:
 		return s.in(t, column)
 	}
-	return plus(column, t.By) + " " + string(t.Op) + " " + s.value(t.Column, t.Values[0])
+	return plus(column, t.By) + " " + string(t.Op) + " " + s.compared(t.Column, t.Values[0])
 }
 
 // in returns membership in a list of values; Null stands for "is null".
@@ -186,7 +186,7 @@ func (s *scope) in(t queue.Test, column string) string {
 			null = true
 			continue
 		}
-		values = append(values, s.value(t.Column, v))
+		values = append(values, s.compared(t.Column, v))
 	}
 	not := t.Op == queue.NotIn
 	var list string
@@ -304,7 +304,15 @@ func (s *scope) asked(name string) *Param {
 	return nil
 }
 
-// value returns a value for a column.
+// compared returns a value with which a column is compared: the present with its whole fraction.
+func (s *scope) compared(c *schema.Column, v queue.Value) string {
+	if v.Kind == queue.Now {
+		return s.clock(c, v.Shift)
+	}
+	return s.value(c, v)
+}
+
+// value returns a value that is written to a column.
 func (s *scope) value(c *schema.Column, v queue.Value) string {
 	switch v.Kind {
 	case queue.Null:
@@ -312,8 +320,8 @@ func (s *scope) value(c *schema.Column, v queue.Value) string {
 	case queue.Literal:
 		return s.literal(c, v.Text)
 	case queue.Now:
-		if past := s.past(c); v.Past && v.Shift == nil && past != "" {
-			return past
+		if v.Shift == nil {
+			return s.writtenNow(c)
 		}
 		return s.clock(c, v.Shift)
 	case queue.Token:
@@ -657,6 +665,12 @@ func last(width int) string {
 		return strconv.Itoa(math.MaxInt64)
 	}
 	return strings.Repeat("9", width)
+}
+
+// writtenNow returns the present as it is written to a column: cut, where the column would round
+// it to a time that is still to come.
+func (s *scope) writtenNow(c *schema.Column) string {
+	return cmp.Or(s.past(c), s.clock(c, nil))
 }
 
 // past is the present as a column keeps it that would round it to a time that is still to

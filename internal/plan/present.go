@@ -81,7 +81,7 @@ func (s *scope) present(text string, offset int, to *schema.Column) string {
 		}
 		unzoned := to != nil && to.Type.Class == schema.Timestamp && !to.Type.Zone // a time with zone would be read on the session's clock
 		if to != nil && (e.isValue(at) || unzoned) && s.clockKind(to) != "" {
-			return s.clock(to, nil)
+			return s.writtenNow(to)
 		}
 		if c, ok := s.clockOf("timestamp:" + s.spec.Clock); ok && to != nil && to.Type.Raw == "" && e.isValue(at) {
 			s.noteUnknownTime(to)

@@ -447,7 +447,7 @@ func (b *binding) readFree(r *role) {
 					b.errorf(l.pos, "free=now does not tell a free row from one whose claim has run out").
 						WithHint("Say expired=claim, so that both are ready, or another value for free rows: free=null.")
 				}
-				k.free[r] = append(k.free[r], Value{Kind: Now, Past: true, Pos: l.pos})
+				k.free[r] = append(k.free[r], Value{Kind: Now, Pos: l.pos})
 				continue
 			}
 			if v, ok := b.literal(c, l); ok {
@@ -461,7 +461,7 @@ func (b *binding) readFree(r *role) {
 	case !c.NotNull:
 		k.free[r] = []Value{{Kind: Null}}
 	case r.verb == "lease" && (r != k.mark || k.byClaim):
-		k.free[r] = []Value{{Kind: Now, Past: true}}
+		k.free[r] = []Value{{Kind: Now}}
 		b.note("column %q is NOT NULL, so a row is given back by a lease that ends now (free=now)", c.Name)
 	case c.HasDefault && isConstant && r.verb != "lease":
 		if fitted, wrong := fit(c, text); wrong == "" {

@@ -62,7 +62,7 @@ func (b *binding) readCycle() {
 			WithHint("Leave one of the two out: with cycle alone the column gets the present, to which %s is added.", add.pos.Text())
 		return
 	case add != nil:
-		c.Next = Value{Kind: Now, Past: true}
+		c.Next = Value{Kind: Now}
 	case !counts:
 		c.Next = Value{Kind: Given, Name: ArgNext, Pos: w.pos}
 		b.givens[ArgNext] = receiver{due.column, due.pos}

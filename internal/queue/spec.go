@@ -433,8 +433,6 @@ type Value struct {
 	// Other is the column of ColumnOf; of Now with a delay, where the row moves, that
 	// which keeps the time for rows without one.
 	Other *schema.Column
-	// Past: Now is not later than the present, also where the column rounds what it keeps.
-	Past bool
 	// Shift moves Now; nil leaves it alone.
 	Shift *Shift
 }

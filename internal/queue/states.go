@@ -663,7 +663,7 @@ func same(x, y Value) bool {
 		}
 		x.Shift, y.Shift = nil, nil
 	}
-	x.Pos, x.Past = y.Pos, y.Past
+	x.Pos = y.Pos
 	return x == y
 }
 

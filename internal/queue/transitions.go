@@ -373,7 +373,7 @@ func (b *binding) staysReady(s *statusColumn, name TransitionName) bool {
 // writeClaims adds what the roles of a claim write.
 func (b *binding) writeClaims() {
 	k := &b.claims
-	now, due := Value{Kind: Now}, Value{Kind: Now, Past: true}
+	now := Value{Kind: Now}
 	delayed := Value{Kind: Now, Shift: &Shift{Arg: ArgDelay}}
 	failed := delayed
 	if x := b.spec.Backoff.Expr; x != nil {
@@ -381,7 +381,7 @@ func (b *binding) writeClaims() {
 	}
 	if k.due != nil && !k.visible {
 		if k.wait != nil { // which is added when the row is compared
-			delayed, failed = Value{Kind: Now, Shift: k.wait.shift(true)}, due
+			delayed, failed = Value{Kind: Now, Shift: k.wait.shift(true)}, now
 		}
 		b.write(k.due, k.due.column, failed, Retry)
 		b.write(k.due, k.due.column, delayed, Release)
@@ -396,9 +396,9 @@ func (b *binding) writeClaims() {
 		case k.visible:
 			b.write(k.lease, c, failed, Retry)
 			b.write(k.lease, c, delayed, Release)
-			b.write(k.lease, c, due, Redrive)
+			b.write(k.lease, c, now, Redrive)
 			if b.failedByLimit {
-				b.write(k.lease, c, due, Fail)
+				b.write(k.lease, c, now, Fail)
 			}
 		default:
 			b.freed(k.lease, Retry, Release, Finish, Fail, Recover, GiveUp, Redrive, Enqueue)
@@ -461,7 +461,7 @@ func (b *binding) dueAtFirst() {
 		return w != nil && slices.ContainsFunc(w.values, func(l literal) bool { return l.text == first })
 	}
 	if c.NotNull && !c.HasDefault || b.claims.visible && c.HasDefault && fixed && !said("always") && !said("never") {
-		b.write(r, c, Value{Kind: Now, Past: true}, Enqueue)
+		b.write(r, c, Value{Kind: Now}, Enqueue)
 		b.spec.FirstDue = c
 	}
 }

@@ -70,7 +70,7 @@ FOR    UPDATE;
 -- isolation: read committed
 INSERT /* nodesq.Claim */ INTO claims
        (made_at)
-VALUES (UTC_TIMESTAMP(6));
+VALUES (UTC_TIMESTAMP(0));
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked

@@ -53,7 +53,7 @@ WITH /* waitsq.Claim */ picked AS (
 )
 UPDATE picked
 SET    state = 'A',
-       taken = SYSUTCDATETIME()
+       taken = DATEADD(minute, DATEDIFF(minute, '20200101', SYSUTCDATETIME()), '20200101')
 OUTPUT inserted.id, CONVERT(varchar(19), inserted.due, 126),
        CONVERT(varchar(19), inserted.taken, 126);
 
@@ -124,7 +124,7 @@ AND    state = 'A';
 -- isolation: read committed
 -- arguments: 1: batch_all ID Taken
 UPDATE /* waitsq.Extend */ waits
-SET    taken = SYSUTCDATETIME()
+SET    taken = DATEADD(minute, DATEDIFF(minute, '20200101', SYSUTCDATETIME()), '20200101')
 OUTPUT inserted.id, CONVERT(varchar(19), inserted.taken, 126)
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]',

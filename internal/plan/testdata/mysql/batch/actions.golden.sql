@@ -59,7 +59,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: worker Holder
 INSERT /* actionsq.Claim */ INTO claims
        (holder, made_at)
-VALUES (?, UTC_TIMESTAMP(6));
+VALUES (?, UTC_TIMESTAMP(0));
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked
@@ -69,7 +69,7 @@ VALUES (?, UTC_TIMESTAMP(6));
 -- arguments: 1: token ClaimID, 2: list ID
 UPDATE /* actionsq.Claim */ actions FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       claimed = UTC_TIMESTAMP(6),
+       claimed = UTC_TIMESTAMP(0),
        claim_id = ?
 WHERE  (id IN (?));
 
@@ -186,7 +186,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID ClaimID
 UPDATE /* actionsq.Extend */ actions FORCE INDEX (PRIMARY)
-SET    claimed = UTC_TIMESTAMP(6)
+SET    claimed = UTC_TIMESTAMP(0)
 WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A';
 

@@ -59,7 +59,7 @@ LIMIT  ?;
 -- isolation: read committed
 INSERT /* mailsq.Claim */ INTO runs
        (began)
-VALUES (UTC_TIMESTAMP(6));
+VALUES (UTC_TIMESTAMP(0));
 
 -- sql/claim.sql
 -- claim: ready to running, of one of the rows that claim_pick.sql named, unless somebody took it since

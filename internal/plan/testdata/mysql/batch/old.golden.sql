@@ -70,7 +70,7 @@ FOR    UPDATE;
 -- isolation: read committed
 INSERT /* oldq.Claim */ INTO claims
        (made_at)
-VALUES (UTC_TIMESTAMP(6));
+VALUES (UTC_TIMESTAMP(0));
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked
@@ -80,7 +80,7 @@ VALUES (UTC_TIMESTAMP(6));
 -- arguments: 1: token ClaimID, 2: list ID
 UPDATE /* oldq.Claim */ actions FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       claimed = UTC_TIMESTAMP(6),
+       claimed = UTC_TIMESTAMP(0),
        claim_id = ?
 WHERE  (id = ?);
 
@@ -197,7 +197,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID ClaimID
 UPDATE /* oldq.Extend */ actions FORCE INDEX (PRIMARY)
-SET    claimed = UTC_TIMESTAMP(6)
+SET    claimed = UTC_TIMESTAMP(0)
 WHERE  ((id = ? AND claim_id = ?))
 AND    state = 'A';
 

@@ -103,7 +103,7 @@ AND    (SELECT count(*)
 -- isolation: read committed
 INSERT /* onebyoneq.Claim */ INTO claims
        (made_at)
-VALUES (UTC_TIMESTAMP(6));
+VALUES (UTC_TIMESTAMP(0));
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked
@@ -113,7 +113,7 @@ VALUES (UTC_TIMESTAMP(6));
 -- arguments: 1: token ClaimID, 2: list ID
 UPDATE /* onebyoneq.Claim */ actions FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       claimed = UTC_TIMESTAMP(6),
+       claimed = UTC_TIMESTAMP(0),
        claim_id = ?
 WHERE  (id IN (?));
 
@@ -230,7 +230,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID ClaimID
 UPDATE /* onebyoneq.Extend */ actions FORCE INDEX (PRIMARY)
-SET    claimed = UTC_TIMESTAMP(6)
+SET    claimed = UTC_TIMESTAMP(0)
 WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A';
 

@@ -64,7 +64,7 @@ FOR    UPDATE;
 -- arguments: 1: worker Holder, 2: list Region Seq
 UPDATE /* ordersq.Claim */ reservations FORCE INDEX (PRIMARY)
 SET    holder = ?,
-       since = UTC_TIMESTAMP(6),
+       since = UTC_TIMESTAMP(3),
        tries = tries + 1
 WHERE  ((region, order_no) IN ((?, ?)));
 
@@ -77,7 +77,7 @@ WHERE  ((region, order_no) IN ((?, ?)));
 -- arguments: 1: worker Holder, 2: list Region Seq
 INSERT /* ordersq.Claim */ INTO reservations
        (region, order_no, holder, since, tries)
-SELECT orders.region, orders.seq, ?, UTC_TIMESTAMP(6), 1
+SELECT orders.region, orders.seq, ?, UTC_TIMESTAMP(3), 1
 FROM   orders FORCE INDEX (PRIMARY)
 WHERE  ((region, seq) IN ((?, ?)));
 
@@ -226,7 +226,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 UPDATE /* ordersq.Extend */ reservations FORCE INDEX (PRIMARY)
-SET    since = UTC_TIMESTAMP(6)
+SET    since = UTC_TIMESTAMP(3)
 WHERE  ((region, order_no, since, holder) IN ((?, ?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0);
 

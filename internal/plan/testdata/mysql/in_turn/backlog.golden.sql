@@ -202,7 +202,7 @@ UPDATE /* backlogq.Requeue */ (
        ) AS shared
        STRAIGHT_JOIN backoff ON backoff.connector = shared.of_connector
 SET    backoff.attempts = (backoff.attempts + shared.jobs),
-       backoff.next_try = UTC_TIMESTAMP(6);
+       backoff.next_try = UTC_TIMESTAMP(0);
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used

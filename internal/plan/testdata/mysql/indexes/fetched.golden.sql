@@ -55,7 +55,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* fetchedq.Claim */ fetched FORCE INDEX (PRIMARY)
 SET    completed = NULL,
-       fetched = UTC_TIMESTAMP(6)
+       fetched = UTC_TIMESTAMP(0)
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -92,7 +92,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Fetched
 UPDATE /* fetchedq.Complete */ fetched FORCE INDEX (PRIMARY)
-SET    completed = UTC_TIMESTAMP(6)
+SET    completed = UTC_TIMESTAMP(0)
 WHERE  ((id, fetched) IN ((?, ?)))
 AND    completed IS NULL
 AND    fetched IS NOT NULL;
@@ -178,7 +178,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Fetched
 UPDATE /* fetchedq.Extend */ fetched FORCE INDEX (PRIMARY)
-SET    fetched = UTC_TIMESTAMP(6)
+SET    fetched = UTC_TIMESTAMP(0)
 WHERE  ((id, fetched) IN ((?, ?)))
 AND    completed IS NULL
 AND    fetched IS NOT NULL;

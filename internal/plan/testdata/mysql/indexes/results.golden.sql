@@ -55,7 +55,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* resultsq.Claim */ results FORCE INDEX (PRIMARY)
 SET    state = 4,
-       since = UTC_TIMESTAMP(6)
+       since = UTC_TIMESTAMP(0)
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -171,7 +171,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Since
 UPDATE /* resultsq.Extend */ results FORCE INDEX (PRIMARY)
-SET    since = UTC_TIMESTAMP(6)
+SET    since = UTC_TIMESTAMP(0)
 WHERE  ((id, since) IN ((?, ?)))
 AND    state = 4;
 

@@ -71,7 +71,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* lettersq.Complete */ letters FORCE INDEX (PRIMARY)
-SET    sent = UTC_TIMESTAMP(6)
+SET    sent = UTC_TIMESTAMP(0)
 WHERE  (id IN (?))
 AND    sent IS NULL;
 

@@ -350,7 +350,7 @@ FROM   (
 -- arguments: 1: new Touched, 2: new Body
 INSERT /* jobsq.Enqueue */ INTO jobs
        (state, added, touched, body)
-VALUES ('new', NOW(6), coalesce(FROM_UNIXTIME(? * 0.000001), CURRENT_TIMESTAMP), ?);
+VALUES ('new', NOW(0), coalesce(FROM_UNIXTIME(? * 0.000001), CURRENT_TIMESTAMP), ?);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -358,7 +358,7 @@ VALUES ('new', NOW(6), coalesce(FROM_UNIXTIME(? * 0.000001), CURRENT_TIMESTAMP),
 -- arguments: 1: new_list Touched Body
 INSERT /* jobsq.EnqueueMany */ INTO jobs
        (state, added, touched, body)
-VALUES ('new', NOW(6), coalesce(FROM_UNIXTIME(? * 0.000001), CURRENT_TIMESTAMP), ?);
+VALUES ('new', NOW(0), coalesce(FROM_UNIXTIME(? * 0.000001), CURRENT_TIMESTAMP), ?);
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

@@ -37,7 +37,7 @@
 -- arguments: 1: token Mark, 2: limit, 3: token Mark, 4: token Mark, 5: token Mark
 INSERT /* lettersq.Claim */ INTO letter_claims
        (letter_id, mark, since, ends_at)
-SELECT picked.id, ?, NOW(6), UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
+SELECT picked.id, ?, NOW(0), UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
 FROM   (
            SELECT id
            FROM   letters FORCE INDEX (`PRIMARY`)
@@ -48,7 +48,7 @@ FROM   (
        ) AS picked
 ON     DUPLICATE KEY UPDATE
        mark = CASE WHEN letter_claims.ends_at <= UTC_TIMESTAMP(6) THEN ? ELSE letter_claims.mark END,
-       since = CASE WHEN letter_claims.mark = ? THEN NOW(6) ELSE letter_claims.since END,
+       since = CASE WHEN letter_claims.mark = ? THEN NOW(0) ELSE letter_claims.since END,
        ends_at = CASE WHEN letter_claims.mark = ? THEN UTC_TIMESTAMP(6) + INTERVAL 300 SECOND ELSE letter_claims.ends_at END;
 
 -- sql/claim_read.sql

@@ -68,7 +68,7 @@ FOR    UPDATE;
 -- arguments: 1: worker Holder, 2: list ID
 UPDATE /* mailsq.Claim */ mails FORCE INDEX (PRIMARY)
 SET    holder = ?,
-       seen = NOW(6),
+       seen = NOW(0),
        made = made
 WHERE  (id = ?);
 
@@ -185,7 +185,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Holder
 UPDATE /* mailsq.Extend */ mails FORCE INDEX (PRIMARY)
-SET    seen = NOW(6),
+SET    seen = NOW(0),
        made = made
 WHERE  ((id = ? AND holder = ?))
 AND    holder IS NOT NULL;
@@ -213,7 +213,7 @@ SET    holder = NULL,
 -- locks: nothing that others wait for
 INSERT /* mailsq.Enqueue */ INTO mails
        (made)
-VALUES (NOW(6));
+VALUES (NOW(0));
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -59,7 +59,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* actionsq.Claim */ wp_actionscheduler_actions FORCE INDEX (PRIMARY)
 SET    status = 'in-progress',
        attempts = attempts + 1,
-       last_attempt_gmt = UTC_TIMESTAMP(6)
+       last_attempt_gmt = UTC_TIMESTAMP(0)
 WHERE  (action_id IN (?));
 
 -- sql/claim_read.sql
@@ -205,7 +205,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ActionID Attempts
 UPDATE /* actionsq.Extend */ wp_actionscheduler_actions FORCE INDEX (PRIMARY)
-SET    last_attempt_gmt = UTC_TIMESTAMP(6)
+SET    last_attempt_gmt = UTC_TIMESTAMP(0)
 WHERE  ((action_id, attempts) IN ((?, ?)))
 AND    status = 'in-progress';
 

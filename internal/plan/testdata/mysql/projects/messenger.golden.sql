@@ -56,7 +56,7 @@ FOR    UPDATE SKIP LOCKED;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* messengerq.Claim */ messenger_messages FORCE INDEX (PRIMARY)
-SET    delivered_at = UTC_TIMESTAMP(6)
+SET    delivered_at = UTC_TIMESTAMP(0)
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -173,7 +173,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID DeliveredAt
 UPDATE /* messengerq.Extend */ messenger_messages FORCE INDEX (PRIMARY)
-SET    delivered_at = UTC_TIMESTAMP(6)
+SET    delivered_at = UTC_TIMESTAMP(0)
 WHERE  ((id, delivered_at) IN ((?, ?)))
 AND    delivered_at IS NOT NULL;
 
@@ -194,7 +194,7 @@ WHERE  (id IN (?));
 -- arguments: 1: new Body, 2: new Headers, 3: new QueueName, 4: new AvailableAt
 INSERT /* messengerq.Enqueue */ INTO messenger_messages
        (body, headers, queue_name, created_at, available_at)
-VALUES (?, ?, ?, UTC_TIMESTAMP(6), coalesce(?, UTC_TIMESTAMP(0)));
+VALUES (?, ?, ?, UTC_TIMESTAMP(0), coalesce(?, UTC_TIMESTAMP(0)));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -202,7 +202,7 @@ VALUES (?, ?, ?, UTC_TIMESTAMP(6), coalesce(?, UTC_TIMESTAMP(0)));
 -- arguments: 1: new_list Body Headers QueueName AvailableAt
 INSERT /* messengerq.EnqueueMany */ INTO messenger_messages
        (body, headers, queue_name, created_at, available_at)
-VALUES (?, ?, ?, UTC_TIMESTAMP(6), coalesce(?, UTC_TIMESTAMP(0)));
+VALUES (?, ?, ?, UTC_TIMESTAMP(0), coalesce(?, UTC_TIMESTAMP(0)));
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

@@ -19,3 +19,13 @@ CREATE TABLE held (
     id    bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
     till  datetime NOT NULL -- qgen:lease length=5m free=now
 );
+
+-- qgen:queue marked
+CREATE TABLE marked (
+    id     bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state  char(1) DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A done=D failed=F
+    due    datetime(3) NOT NULL, -- qgen:due; on done,retry set old; on release set now
+    beat   datetime NOT NULL, -- qgen:heartbeat timeout=5m; on retry,release set now
+    tried  datetime, -- qgen:on retry set "{now}"
+    ended  timestamp NULL -- qgen:finished also_failed
+);

@@ -59,7 +59,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* waitsq.Claim */ waits FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       taken = UTC_TIMESTAMP(6)
+       taken = UTC_TIMESTAMP(0)
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -175,7 +175,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Taken
 UPDATE /* waitsq.Extend */ waits FORCE INDEX (PRIMARY)
-SET    taken = UTC_TIMESTAMP(6)
+SET    taken = UTC_TIMESTAMP(0)
 WHERE  ((id, taken) IN ((?, ?)))
 AND    state = 'A';
 

@@ -83,7 +83,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* descriptorsq.Claim */ descriptors FORCE INDEX (PRIMARY)
 SET    state = 'Running',
        worker = ?,
-       beat = UTC_TIMESTAMP(6)
+       beat = UTC_TIMESTAMP(0)
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -199,7 +199,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Worker
 UPDATE /* descriptorsq.Extend */ descriptors FORCE INDEX (PRIMARY)
-SET    beat = UTC_TIMESTAMP(6)
+SET    beat = UTC_TIMESTAMP(0)
 WHERE  ((id, worker) IN ((?, ?)))
 AND    state = 'Running';
 

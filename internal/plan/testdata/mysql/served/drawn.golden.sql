@@ -68,7 +68,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* drawnq.Claim */ descriptors FORCE INDEX (PRIMARY)
 SET    state = 'Running',
        worker = ?,
-       beat = UTC_TIMESTAMP(6)
+       beat = UTC_TIMESTAMP(0)
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -184,7 +184,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Worker
 UPDATE /* drawnq.Extend */ descriptors FORCE INDEX (PRIMARY)
-SET    beat = UTC_TIMESTAMP(6)
+SET    beat = UTC_TIMESTAMP(0)
 WHERE  ((id, worker) IN ((?, ?)))
 AND    state = 'Running';
 

@@ -53,7 +53,7 @@ UPDATE /* wikiq.Claim */ (
        ) AS picked
        STRAIGHT_JOIN `{{.Prefix}}job` ON `{{.Prefix}}job`.job_id = picked.job_id
 SET    job_token = ?,
-       job_token_timestamp = UTC_TIMESTAMP(6),
+       job_token_timestamp = UTC_TIMESTAMP(0),
        job_attempts = `{{.Prefix}}job`.job_attempts + 1;
 
 -- sql/claim_read.sql
@@ -198,7 +198,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list JobID JobToken
 UPDATE /* wikiq.Extend */ `{{.Prefix}}job` FORCE INDEX (PRIMARY)
-SET    job_token_timestamp = UTC_TIMESTAMP(6)
+SET    job_token_timestamp = UTC_TIMESTAMP(0)
 WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token_timestamp IS NOT NULL;
 

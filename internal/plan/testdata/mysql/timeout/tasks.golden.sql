@@ -60,7 +60,7 @@ FOR    UPDATE SKIP LOCKED;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* tasksq.Claim */ tasks FORCE INDEX (PRIMARY)
-SET    fetched = UTC_TIMESTAMP(6),
+SET    fetched = UTC_TIMESTAMP(3),
        completed = NULL,
        attempts = attempts + 1
 WHERE  (id IN (?));
@@ -99,7 +99,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Attempts
 UPDATE /* tasksq.Complete */ tasks FORCE INDEX (PRIMARY)
-SET    completed = UTC_TIMESTAMP(6)
+SET    completed = UTC_TIMESTAMP(3)
 WHERE  ((id, attempts) IN ((?, ?)))
 AND    completed IS NULL
 AND    fetched IS NOT NULL;
@@ -215,7 +215,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Attempts
 UPDATE /* tasksq.Extend */ tasks FORCE INDEX (PRIMARY)
-SET    fetched = UTC_TIMESTAMP(6)
+SET    fetched = UTC_TIMESTAMP(3)
 WHERE  ((id, attempts) IN ((?, ?)))
 AND    completed IS NULL
 AND    fetched IS NOT NULL;

@@ -51,7 +51,7 @@ UPDATE /* papersq.Claim */ (
        ) AS picked
        STRAIGHT_JOIN papers ON papers.id = picked.id
 SET    handle = ?,
-       pulled = UTC_TIMESTAMP(6);
+       pulled = UTC_TIMESTAMP(0);
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
@@ -173,7 +173,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Handle
 UPDATE /* papersq.Extend */ papers FORCE INDEX (PRIMARY)
-SET    pulled = UTC_TIMESTAMP(6)
+SET    pulled = UTC_TIMESTAMP(0)
 WHERE  ((id, handle) IN ((?, ?)))
 AND    retired = FALSE
 AND    pulled IS NOT NULL;

@@ -55,7 +55,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: worker Pid, 2: list ID
 UPDATE /* workerqueue.Claim */ workerqueue FORCE INDEX (PRIMARY)
 SET    pid = ?,
-       executed = UTC_TIMESTAMP(6)
+       executed = UTC_TIMESTAMP(0)
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -171,7 +171,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Executed Pid
 UPDATE /* workerqueue.Extend */ workerqueue FORCE INDEX (PRIMARY)
-SET    executed = UTC_TIMESTAMP(6)
+SET    executed = UTC_TIMESTAMP(0)
 WHERE  ((id, executed, pid) IN ((?, ?, ?)))
 AND    executed <> '0000-00-00 00:00:00';
 

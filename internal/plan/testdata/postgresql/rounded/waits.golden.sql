@@ -44,7 +44,7 @@
 -- arguments: 1: low, 2: limit
 UPDATE /* waitsq.Claim */ waits
 SET    state = 'A',
-       taken = (now() AT TIME ZONE 'UTC')
+       taken = date_trunc('second', (now() AT TIME ZONE 'UTC'))
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   waits
@@ -64,7 +64,7 @@ RETURNING id, due, taken;
 -- arguments: 1: low
 UPDATE /* waitsq.Claim */ waits
 SET    state = 'A',
-       taken = (now() AT TIME ZONE 'UTC')
+       taken = date_trunc('second', (now() AT TIME ZONE 'UTC'))
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   waits
@@ -84,7 +84,7 @@ RETURNING id, due, taken;
 -- arguments: 1: low
 UPDATE /* waitsq.Claim */ waits
 SET    state = 'A',
-       taken = (now() AT TIME ZONE 'UTC')
+       taken = date_trunc('second', (now() AT TIME ZONE 'UTC'))
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   waits
@@ -151,7 +151,7 @@ RETURNING id;
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Taken
 UPDATE /* waitsq.Extend */ waits
-SET    taken = (now() AT TIME ZONE 'UTC')
+SET    taken = date_trunc('second', (now() AT TIME ZONE 'UTC'))
 FROM   unnest($1::bigint[], $2::timestamp[]) AS job (id_held, taken_held)
 WHERE  id = id_held
 AND    CASE WHEN taken = taken_held

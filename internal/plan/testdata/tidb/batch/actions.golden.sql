@@ -69,7 +69,7 @@ FOR    UPDATE;
 -- isolation: read committed
 INSERT /* actionsq.Claim */ INTO claims
        (made_at)
-VALUES (UTC_TIMESTAMP(6));
+VALUES (UTC_TIMESTAMP(0));
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked
