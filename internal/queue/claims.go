@@ -191,7 +191,7 @@ func (b *binding) noteLengths() {
 		}
 		columns, _ := b.mayLack(e.d)
 		happens := e.surely
-		if e.d.wait != nil && source.Mentions(e.d.wait.SQL, "case") {
+		if e.d.wait != nil && (source.Mentions(e.d.wait.SQL, "case") || call.MatchString(e.d.wait.SQL)) {
 			happens = e.perhaps
 		}
 		for _, c := range columns {

@@ -32,3 +32,10 @@ CREATE TABLE full_of (
     vt   int NOT NULL,
     till timestamptz -- qgen:lease length=vt
 );
+-- What a function makes of a null is for it to say.
+-- qgen:queue called done=delete
+CREATE TABLE called (
+    id    bigserial PRIMARY KEY,
+    kind  text,
+    since timestamptz -- qgen:claimed timeout="nullif(length(kind), 60)"
+);
