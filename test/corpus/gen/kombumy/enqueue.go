@@ -65,7 +65,7 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 			return err
 		}
 		for chunk := range slices.Chunk(news, enqueueChunk) {
-			first, err := insert(ctx, db, enqueueManySQL, list{first: "(TRUE, UTC_TIMESTAMP(6), ?, 0, ?)", more: ",\n       (TRUE, UTC_TIMESTAMP(6), ?, 0, ?)", rows: column(chunk, func(j NewJob) []any { return []any{j.Payload, j.QueueID} })})
+			first, err := insert(ctx, db, enqueueManySQL, list{first: "(TRUE, UTC_TIMESTAMP(0), ?, 0, ?)", more: ",\n       (TRUE, UTC_TIMESTAMP(0), ?, 0, ?)", rows: column(chunk, func(j NewJob) []any { return []any{j.Payload, j.QueueID} })})
 			if err != nil {
 				return err
 			}

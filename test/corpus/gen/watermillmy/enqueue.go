@@ -65,7 +65,7 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 			return err
 		}
 		for chunk := range slices.Chunk(news, enqueueChunk) {
-			first, err := insert(ctx, db, enqueueManySQL, list{first: "(?, NOW(6), ?, ?)", more: ",\n       (?, NOW(6), ?, ?)", rows: column(chunk, func(j NewJob) []any { return []any{j.UUID, jsonText(j.Payload), jsonText(j.Metadata)} })})
+			first, err := insert(ctx, db, enqueueManySQL, list{first: "(?, NOW(0), ?, ?)", more: ",\n       (?, NOW(0), ?, ?)", rows: column(chunk, func(j NewJob) []any { return []any{j.UUID, jsonText(j.Payload), jsonText(j.Metadata)} })})
 			if err != nil {
 				return err
 			}

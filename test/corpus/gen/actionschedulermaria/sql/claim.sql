@@ -6,6 +6,6 @@
 UPDATE /* actionschedulermaria.Claim */ wp_actionscheduler_actions FORCE INDEX (PRIMARY)
 SET    status = 'in-progress',
        attempts = attempts + 1,
-       last_attempt_gmt = UTC_TIMESTAMP(6),
+       last_attempt_gmt = UTC_TIMESTAMP(0),
        claim_id = ?
 WHERE  (action_id = ?)

@@ -5,6 +5,6 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* actionschedulermaria.Extend */ wp_actionscheduler_actions FORCE INDEX (PRIMARY)
-SET    last_attempt_gmt = UTC_TIMESTAMP(6)
+SET    last_attempt_gmt = UTC_TIMESTAMP(0)
 WHERE  ((action_id = ? AND claim_id = ?))
 AND    status = 'in-progress'

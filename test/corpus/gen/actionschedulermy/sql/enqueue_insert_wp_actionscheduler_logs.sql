@@ -5,6 +5,6 @@
 -- isolation: read committed
 INSERT /* actionschedulermy.Enqueue */ INTO wp_actionscheduler_logs
        (action_id, message, log_date_gmt)
-SELECT held.action_id, 'action created', UTC_TIMESTAMP(6)
+SELECT held.action_id, 'action created', UTC_TIMESTAMP(0)
 FROM   wp_actionscheduler_actions AS held FORCE INDEX (PRIMARY)
 WHERE  (held.action_id IN (?))

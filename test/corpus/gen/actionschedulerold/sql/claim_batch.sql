@@ -5,4 +5,4 @@
 -- isolation: read committed
 INSERT /* actionschedulerold.Claim */ INTO wp_actionscheduler_claims
        (date_created_gmt)
-VALUES (UTC_TIMESTAMP(6))
+VALUES (UTC_TIMESTAMP(0))

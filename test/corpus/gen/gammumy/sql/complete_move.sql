@@ -9,6 +9,6 @@ INSERT /* gammumy.Complete */ INTO sentitems
 SELECT held.ID, (coalesce(held.SenderID, '')), (coalesce(held.Text, '')),
        (coalesce(held.UDH, '')), held.TextDecoded, held.DestinationNumber, held.Coding,
        (coalesce(held.Class, -1)), (coalesce(held.RelativeValidity, -1)), held.CreatorID,
-       held.InsertIntoDB, NOW(6), 'SendingOK'
+       held.InsertIntoDB, NOW(0), 'SendingOK'
 FROM   outbox AS held FORCE INDEX (PRIMARY)
 WHERE  ((held.ID, held.SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))))

@@ -5,7 +5,7 @@ INSERT /* gammumy.Enqueue */ INTO outbox
        (InsertIntoDB, SendingDateTime, SendBefore, SendAfter, SendDays, Text,
         DestinationNumber, Coding, UDH, Class, TextDecoded, MultiPart, RelativeValidity,
         SenderID, DeliveryReport, CreatorID, Priority, StatusCode)
-VALUES (NOW(6), coalesce(FROM_UNIXTIME(? * 0.000001), CURRENT_TIMESTAMP),
+VALUES (NOW(0), coalesce(FROM_UNIXTIME(? * 0.000001), CURRENT_TIMESTAMP),
         coalesce(?, '23:59:59'), coalesce(?, '00:00:00'), coalesce(?, '127'), ?,
         coalesce(?, ''), coalesce(?, 'Default_No_Compression'), ?,
         coalesce(?, '-1'), ?, coalesce(?, 'false'), coalesce(?, '-1'), ?,

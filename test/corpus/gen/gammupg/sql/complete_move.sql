@@ -11,7 +11,7 @@ SELECT held."ID", (coalesce(held."SenderID", '')), (coalesce(held."Text", '')),
        (coalesce(held."UDH", '')), held."TextDecoded", held."DestinationNumber",
        held."Coding", (coalesce(held."Class", -1)),
        (coalesce(held."RelativeValidity", -1)), held."CreatorID", held."InsertIntoDB",
-       localtimestamp, 'SendingOK'
+       date_trunc('second', localtimestamp), 'SendingOK'
 FROM   outbox AS held,
        unnest($1::integer[], $2::timestamp[]) AS job ("ID_held", "SendingTimeOut_held")
 WHERE  held."ID" = "ID_held"

@@ -6,7 +6,7 @@ INSERT /* gammupg.Enqueue */ INTO outbox
         "DestinationNumber", "Coding", "UDH", "Class", "TextDecoded", "MultiPart",
         "RelativeValidity", "SenderID", "DeliveryReport", "CreatorID", "Priority",
         "StatusCode")
-VALUES (localtimestamp, coalesce($1::timestamp, LOCALTIMESTAMP(0)),
+VALUES (date_trunc('second', localtimestamp), coalesce($1::timestamp, LOCALTIMESTAMP(0)),
         coalesce($2::text::time, '23:59:59'), coalesce($3::text::time, '00:00:00'),
         coalesce($4::integer, 127), $5, coalesce($6::varchar, ''),
         coalesce($7::varchar, 'Default_No_Compression'), $8,

@@ -6,7 +6,8 @@ INSERT /* gammupg.EnqueueMany */ INTO outbox
         "DestinationNumber", "Coding", "UDH", "Class", "TextDecoded", "MultiPart",
         "RelativeValidity", "SenderID", "DeliveryReport", "CreatorID", "Priority",
         "StatusCode")
-SELECT localtimestamp, coalesce("SendingDateTime_new", LOCALTIMESTAMP(0)),
+SELECT date_trunc('second', localtimestamp),
+       coalesce("SendingDateTime_new", LOCALTIMESTAMP(0)),
        coalesce("SendBefore_new"::text::time, '23:59:59'),
        coalesce("SendAfter_new"::text::time, '00:00:00'), coalesce("SendDays_new", 127),
        "Text_new", coalesce("DestinationNumber_new", ''),

@@ -3,4 +3,4 @@
 -- locks: nothing that others wait for
 INSERT /* kombumy.Enqueue */ INTO kombu_message
        (visible, timestamp, payload, version, queue_id)
-VALUES (TRUE, UTC_TIMESTAMP(6), ?, 0, ?)
+VALUES (TRUE, UTC_TIMESTAMP(0), ?, 0, ?)

@@ -5,7 +5,7 @@
 -- isolation: read committed
 UPDATE /* mirthmy.Complete */ D_MM{{.Channel}} FORCE INDEX (PRIMARY)
 SET    STATUS = 'S',
-       SEND_DATE = NOW(6),
-       RESPONSE_DATE = NOW(6)
+       SEND_DATE = NOW(0),
+       RESPONSE_DATE = NOW(0)
 WHERE  ((MESSAGE_ID, ID) IN ((?, ?)))
 AND    STATUS = 'Q'

@@ -5,6 +5,6 @@
 -- isolation: read committed
 UPDATE /* mirthmy.Fail */ D_MM{{.Channel}} FORCE INDEX (PRIMARY)
 SET    SEND_ATTEMPTS = SEND_ATTEMPTS + 1,
-       SEND_DATE = NOW(6)
+       SEND_DATE = NOW(0)
 WHERE  ((MESSAGE_ID, ID) IN ((?, ?)))
 AND    STATUS = 'Q'

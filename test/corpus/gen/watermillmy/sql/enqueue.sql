@@ -3,4 +3,4 @@
 -- locks: nothing that others wait for
 INSERT /* watermillmy.Enqueue */ INTO watermill_x
        (uuid, created_at, payload, metadata)
-VALUES (?, NOW(6), ?, ?)
+VALUES (?, NOW(0), ?, ?)
