@@ -59,7 +59,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* callsq.Claim */ calls FORCE INDEX (PRIMARY)
 SET    status = 'Placing',
-       began = UTC_TIMESTAMP(6)
+       began = UTC_TIMESTAMP(0)
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -175,7 +175,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Began
 UPDATE /* callsq.Extend */ calls FORCE INDEX (PRIMARY)
-SET    began = UTC_TIMESTAMP(6)
+SET    began = UTC_TIMESTAMP(0)
 WHERE  ((id, began) IN ((?, ?)))
 AND    status IN ('Placing', 'Ringing');
 

@@ -55,7 +55,7 @@ FOR    UPDATE SKIP LOCKED;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* itemsq.Claim */ items FORCE INDEX (PRIMARY)
-SET    claimed = UTC_TIMESTAMP(6)
+SET    claimed = UTC_TIMESTAMP(0)
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -169,7 +169,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Claimed
 UPDATE /* itemsq.Extend */ items FORCE INDEX (PRIMARY)
-SET    claimed = UTC_TIMESTAMP(6)
+SET    claimed = UTC_TIMESTAMP(0)
 WHERE  ((id, claimed) IN ((?, ?)))
 AND    claimed IS NOT NULL;
 
@@ -207,7 +207,7 @@ SET    claimed = NULL;
 -- arguments: 1: new Transport
 INSERT /* itemsq.Enqueue */ INTO items
        (transport, created)
-VALUES (?, UTC_TIMESTAMP(6));
+VALUES (?, UTC_TIMESTAMP(0));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -215,7 +215,7 @@ VALUES (?, UTC_TIMESTAMP(6));
 -- arguments: 1: new_list Transport
 INSERT /* itemsq.EnqueueMany */ INTO items
        (transport, created)
-VALUES (?, UTC_TIMESTAMP(6));
+VALUES (?, UTC_TIMESTAMP(0));
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

@@ -57,7 +57,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: worker Worker, 2: list ID
 UPDATE /* matchupsq.Claim */ matchups FORCE INDEX (PRIMARY)
 SET    worker = ?,
-       since = UTC_TIMESTAMP(6)
+       since = UTC_TIMESTAMP(0)
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -172,7 +172,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Since Worker
 UPDATE /* matchupsq.Extend */ matchups FORCE INDEX (PRIMARY)
-SET    since = UTC_TIMESTAMP(6)
+SET    since = UTC_TIMESTAMP(0)
 WHERE  ((id, since, worker) IN ((?, ?, ?)))
 AND    (worker > 0);
 

@@ -1,6 +1,5 @@
 -- Package cascadeq uses the table steps as a queue of jobs on PostgreSQL 15 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -26,6 +25,7 @@
 -- note: a row whose claim has run out is claimed again, since nothing but column "since" says which rows run (expired=claim)
 -- note: rows are taken as they came, by column "id"
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: there is no Enqueue: the queue "steps" adds the rows that a claim takes here
 -- note: a condition on ready rows reads other rows of steps as they were before a claim, so claims at the same moment, and one of several jobs, may go over a limit that it counts; qgen:group limit= holds one, at a column for each of its values and above the table for all rows, and a lock that callers take first in their transaction (WithTx) any
 
 -- sql/claim.sql
@@ -46,26 +46,6 @@ WHERE  id = ANY (ARRAY(
            LIMIT  $2
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, parent, since, grade;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Parent, 2: new Grade
-INSERT /* cascadeq.Enqueue */ INTO steps
-       (parent, grade)
-VALUES ($1, coalesce($2::integer, 0))
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_batch Parent, 2: new_batch Grade
-INSERT /* cascadeq.EnqueueMany */ INTO steps
-       (parent, grade)
-SELECT parent_new, coalesce(grade_new, 0)
-FROM   unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS job (parent_new, grade_new, job_order)
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

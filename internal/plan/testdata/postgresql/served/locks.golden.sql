@@ -50,6 +50,11 @@ WITH /* locksq.Claim */ candidate AS MATERIALIZED (
            OR ((SELECT 1
                FROM   locks AS other
                WHERE  other.site = locks.site
+               AND    other.until IS NOT NULL
+               LIMIT  1 OFFSET 4) IS NULL
+           AND (SELECT 1
+               FROM   locks AS other
+               WHERE  other.site = locks.site
                AND    other.until IS NULL
                AND    other.site = $1
                AND    other.id < locks.id
@@ -222,6 +227,11 @@ WHERE  until IS NULL
 AND    site = $1
 AND    (site IS NULL
            OR ((SELECT 1
+               FROM   locks AS other
+               WHERE  other.site = locks.site
+               AND    other.until IS NOT NULL
+               LIMIT  1 OFFSET 4) IS NULL
+           AND (SELECT 1
                FROM   locks AS other
                WHERE  other.site = locks.site
                AND    other.until IS NULL

@@ -1,6 +1,5 @@
 -- Package raiseq uses the table steps as a queue of jobs on PostgreSQL 15 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -26,6 +25,7 @@
 -- note: a row whose claim has run out is claimed again, since nothing but column "since" says which rows run (expired=claim)
 -- note: rows are taken as they came, by column "id"
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: there is no Enqueue: the queue "steps" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
@@ -44,26 +44,6 @@ WHERE  id = ANY (ARRAY(
            LIMIT  $2
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, parent, since;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Parent
-INSERT /* raiseq.Enqueue */ INTO steps
-       (parent)
-VALUES ($1)
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_batch Parent
-INSERT /* raiseq.EnqueueMany */ INTO steps
-       (parent)
-SELECT parent_new
-FROM   unnest($1::bigint[]) WITH ORDINALITY AS job (parent_new, job_order)
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state
