@@ -226,11 +226,30 @@ func (b *builder) checkExpressions(errs *source.ErrorList) {
 	b.checkAsked(errs)
 }
 
-// checkTarget complains about expressions of the user's that read the queue's table in a
-// sub-query, where a statement that writes the table holds them and the server refuses that.
+// checkTarget complains about expressions of the user's that read the queue's table, or another
+// that also: writes, in a sub-query, where a statement that writes the table holds them and the
+// server refuses that.
 func (b *builder) checkTarget(errs *source.ErrorList) {
 	if !b.can(dialect.TargetOnce) {
 		return
+	}
+	refuse := func(pos source.Pos, table, statement string) {
+		errs.Errorf(pos, "a sub-query reads %s, which sql/%s.sql writes: %s refuses that (error 1093)", table, statement, b.d.Title).
+			WithHint("Read it in a table of its own: (select … from (select * from %s where … limit 1000000000) as e where …). Conditions that do not name the job's row stand inside, so that it is not the whole table that is read.", b.d.Ident(table))
+	}
+	for _, w := range b.writers {
+		c := w.companion
+		if c.Verb == "insert" || strings.EqualFold(c.Table, b.spec.Table.Name) || !readsInside(w.statement.SQL, c.Table) {
+			continue
+		}
+		for _, v := range slices.Concat(c.Set, c.Where) {
+			if v.Value.Kind == queue.SQLExpr && readsInside(v.Value.Text, c.Table) {
+				refuse(v.Value.Pos, c.Table, w.statement.Name)
+			}
+		}
+		if readsInside(c.When, c.Table) {
+			refuse(c.Pos, c.Table, w.statement.Name)
+		}
 	}
 	table := b.spec.Table.Name
 	i := slices.IndexFunc(b.pkg.Statements(), func(s *Statement) bool {
@@ -241,8 +260,7 @@ func (b *builder) checkTarget(errs *source.ErrorList) {
 	}
 	for _, e := range b.spec.Expressions {
 		if readsInside(e.SQL, table) {
-			errs.Errorf(e.Pos, "a sub-query reads %s, which sql/%s.sql writes: %s refuses that (error 1093)", table, b.pkg.Statements()[i].Name, b.d.Title).
-				WithHint("Read it in a table of its own: (select … from (select * from %s where … limit 1000000000) as e where …). Conditions that do not name the job's row stand inside, so that it is not the whole table that is read.", b.d.Ident(table))
+			refuse(e.Pos, table, b.pkg.Statements()[i].Name)
 		}
 	}
 }

@@ -16,6 +16,12 @@ import (
 	"github.com/qgen-dev/qgen/internal/source"
 )
 
+// writer is the statement of a companion.
+type writer struct {
+	companion *queue.Companion
+	statement *Statement
+}
+
 // beside is the other table of a statement, and what is done to it.
 type beside struct {
 	Table   string   // qualified
@@ -109,6 +115,7 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		}
 		list = append(list, s.statement(called, template, v, nil, head+does,
 			"locks: the rows it writes, until commit", "index: the key"+b.findsText(c)))
+		b.writers = append(b.writers, writer{c, list[len(list)-1]})
 	}
 	return list
 }

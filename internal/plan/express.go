@@ -41,6 +41,7 @@ type builder struct {
 	// rowToken: a fresh value per row is what names a row without a key.
 	rowToken *Field
 	earlier  []*Package // of queues over the same table
+	writers  []writer   // of other tables
 	// declined are the kinds of indexes that qgen.yaml says are not wanted; unserved: so is that of
 	// Claim, and no index of the table serves it; walked then gives the order of all rows.
 	declined []string

@@ -8,3 +8,8 @@ CREATE TABLE files (
     rec    int NOT NULL,
     status int NOT NULL DEFAULT 1
 ) ENGINE=MyISAM;
+CREATE TABLE steps (
+    id   int NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    file int NOT NULL,
+    next int NOT NULL DEFAULT 0
+);
