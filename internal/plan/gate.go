@@ -89,10 +89,10 @@ func (b *builder) gateNumber() string {
 
 // groupLimit is how many rows of a group may run, as a value of SQL. A null lets none run.
 func (s *scope) groupLimit(g *queue.Group) string {
-	switch {
-	case g.LimitSQL == "":
+	switch g.LimitSQL {
+	case "":
 		return strconv.Itoa(g.Limit)
-	case g.LimitSQL == runningArg:
+	case runningArg:
 		return unwrapped(s.raw(g.LimitSQL))
 	}
 	return "coalesce(" + s.raw(g.LimitSQL) + ", 0)"

@@ -92,6 +92,7 @@ func passGate(t *testing.T, db *sql.DB, gate *Gate, limit int) ([]int64, error) 
 	if err != nil {
 		return nil, err
 	}
+	defer func() { _ = rows.Close() }()
 	var ids []int64
 	for rows.Next() {
 		var id int64

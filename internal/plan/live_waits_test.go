@@ -157,7 +157,7 @@ func claimOnce(t *testing.T, db *sql.DB, p *Package, asked any) int {
 		}
 		return n
 	}
-	n := 0
+	var n int
 	if p.Claim.Lock == nil {
 		n = keys(p.Claim.Statement)
 	} else if n = keys(p.Claim.Lock); n > 0 {
