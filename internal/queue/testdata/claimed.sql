@@ -35,3 +35,9 @@ CREATE TABLE owned (
   holder  text,          -- qgen:worker
   till    timestamptz    -- qgen:lease length=5m expired=recover
 );
+-- qgen:queue hooks done=delete
+CREATE TABLE hooks (
+    id        bigint PRIMARY KEY,
+    delivered bigint, -- qgen:claimed as=epoch timeout=5m free=0 expired=claim
+    body      text
+);

@@ -37,5 +37,5 @@ CREATE TABLE full_of (
 CREATE TABLE called (
     id    bigserial PRIMARY KEY,
     kind  text,
-    since timestamptz -- qgen:claimed timeout="nullif(length(kind), 60)"
+    since timestamptz -- qgen:claimed timeout="nullif(length(kind), 60)" unit=s
 );
