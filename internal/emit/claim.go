@@ -377,12 +377,15 @@ func (w *writer) look(g *code.Group) {
 	case plan.LockTake:
 		body = w.lockTake()
 	default:
-		before, text := w.firstText("claim", code.Nil())
-		if w.Claim.Gate == nil {
-			addAll(g, before)
-		} else {
-			before, text = w.firstText("") // within the attempt, which says how many there are
+		op, results := "claim", []*code.Statement{code.Nil()}
+		if w.Claim.Gate != nil {
+			op, results = "", nil // within the attempt, which says how many there are
+		}
+		before, text := w.firstText(op, results...)
+		if w.Claim.Gate != nil {
 			body = before
+		} else {
+			addAll(g, before)
 		}
 		if w.Claim.Flow == plan.MarkRead {
 			body = append(body, w.markRead(text, "claim")...)

@@ -648,7 +648,7 @@ func (w *writer) failFile() *code.File {
 	params := append([]*code.Statement{ctxParam(), code.Id("job").Id("Job"), code.Id("cause").Error()}, declared(w.given(given))...)
 	decl(f, docOf(append(slices.Clone(doc), paramDoc(given)...), statements...),
 		code.Func().Add(w.receiver()).Id("Fail").Params(params...).Error().BlockFunc(func(g *code.Group) {
-			w.jobAsRenewed(g)
+			w.ifHandled(g, freshen(code.Id("job")))
 			g.Id("jobs").Op(":=").Index().Id("Job").Values(code.Id("job"))
 			if w.Retry == nil {
 				w.failWith(g, w.Fail, false, false)

@@ -76,31 +76,27 @@ func (w *writer) renewedMarks() []*plan.Field {
 //		}
 //	}
 func (w *writer) asRenewed(g *code.Group, variable string) {
-	if len(w.renewedMarks()) == 0 {
-		return
-	}
 	job := code.Id(variable).Index(code.Id("i"))
 	if w.carries() && variable == "done" {
 		job = job.Dot("Job")
 	}
-	g.If(code.Id("h").Op(":=").Id("handled").Call(code.Id("ctx")), code.Id("h").Op("!=").Nil()).Block(
-		code.Defer().Id("h").Dot("settling").Dot("Add").Call(code.Lit(-1)),
+	w.ifHandled(g,
 		code.Id(variable).Op("=").Qual("slices", "Clone").Call(code.Id(variable)),
-		code.For(code.Id("i").Op(":=").Range().Id(variable)).Block(
-			code.Id("h").Dot("freshen").Call(code.Op("&").Add(job)),
-		),
-	)
+		code.For(code.Id("i").Op(":=").Range().Id(variable)).Block(freshen(job)))
 }
 
-// jobAsRenewed emits the same for an operation over one job.
-func (w *writer) jobAsRenewed(g *code.Group) {
+// ifHandled emits what an operation does where a handler of Work calls it, with h, its job.
+func (w *writer) ifHandled(g *code.Group, body ...*code.Statement) {
 	if len(w.renewedMarks()) == 0 {
 		return
 	}
 	g.If(code.Id("h").Op(":=").Id("handled").Call(code.Id("ctx")), code.Id("h").Op("!=").Nil()).Block(
-		code.Defer().Id("h").Dot("settling").Dot("Add").Call(code.Lit(-1)),
-		code.Id("h").Dot("freshen").Call(code.Op("&").Id("job")),
-	)
+		append([]*code.Statement{code.Defer().Id("h").Dot("settling").Dot("Add").Call(code.Lit(-1))}, body...)...)
+}
+
+// freshen is h.freshen(&job).
+func freshen(job *code.Statement) *code.Statement {
+	return code.Id("h").Dot("freshen").Call(code.Op("&").Add(job))
 }
 
 // sweeps reports whether Work calls Recover while it goes on: it does not know who is alive.

@@ -92,7 +92,7 @@ func (s *scope) groupLimit(g *queue.Group) string {
 	switch g.LimitSQL {
 	case "":
 		return strconv.Itoa(g.Limit)
-	case runningArg:
+	case queue.SaidLimit:
 		return unwrapped(s.raw(g.LimitSQL))
 	}
 	return "coalesce(" + s.raw(g.LimitSQL) + ", 0)"
@@ -100,16 +100,13 @@ func (s *scope) groupLimit(g *queue.Group) string {
 
 // saysRunning reports whether callers say how many rows may run.
 func (b *builder) saysRunning() bool {
-	return slices.ContainsFunc([]*queue.Group{b.spec.Group, b.spec.Gate}, func(g *queue.Group) bool { return g != nil && g.LimitSQL == runningArg })
+	return slices.ContainsFunc([]*queue.Group{b.spec.Group, b.spec.Gate}, func(g *queue.Group) bool { return g != nil && g.LimitSQL == queue.SaidLimit })
 }
-
-// runningArg is a limit that callers say.
-const runningArg = "{arg:" + queue.ArgRunning + "}"
 
 // limitText says how many rows of a group run at once.
 func limitText(g *queue.Group) string {
 	switch {
-	case g.LimitSQL == runningArg:
+	case g.LimitSQL == queue.SaidLimit:
 		return "at most as many run at once as the argument " + queue.ArgRunning + " of Claim says"
 	case g.LimitSQL != "":
 		return "at most as many run at once as this says: " + plainText(g.LimitSQL)

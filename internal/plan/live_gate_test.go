@@ -3,7 +3,6 @@ package plan
 import (
 	"database/sql"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -21,14 +20,7 @@ func TestGateHolds(t *testing.T) {
 			if engine == "postgresql" {
 				driver = "pgx"
 			}
-			c := tableCase{engine: engine}
-			for what, into := range map[string]*string{"schema.sql": &c.ddl, "qgen.yaml": &c.config} {
-				text, err := os.ReadFile(filepath.Join("testdata", engine, "gate", what))
-				if err != nil {
-					t.Fatal(err)
-				}
-				*into = string(text)
-			}
+			c := caseAt(t, filepath.Join("testdata", engine, "gate"))
 			gate := c.variants(t, nil)["conversions"].Claim.Gate
 			db := ownDatabase(t, driver, servers.DSN(t, live))
 			for _, text := range servers.Statements(t, c.ddl) {

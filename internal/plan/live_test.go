@@ -63,25 +63,33 @@ var newer = map[string]int{
 	"mysql/upsert_computed": 8,  // a default that is an expression
 }
 
+// caseAt reads the case in a folder of testdata.
+func caseAt(t *testing.T, dir string) tableCase {
+	t.Helper()
+	return tableCase{
+		name: strings.TrimPrefix(filepath.ToSlash(dir), "testdata/"), engine: filepath.Base(filepath.Dir(dir)),
+		ddl: textOf(t, filepath.Join(dir, "schema.sql")), config: textOf(t, filepath.Join(dir, "qgen.yaml")),
+	}
+}
+
+func textOf(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 func tableCases(t *testing.T) []tableCase {
 	t.Helper()
-	read := func(path string) string {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
 	var cases []tableCase
 	dirs, _ := filepath.Glob("testdata/*/*")
 	for _, dir := range dirs {
 		if strings.HasPrefix(filepath.Base(dir), "errors") {
 			continue
 		}
-		cases = append(cases, tableCase{
-			name: strings.TrimPrefix(filepath.ToSlash(dir), "testdata/"), engine: filepath.Base(filepath.Dir(dir)),
-			ddl: read(filepath.Join(dir, "schema.sql")), config: read(filepath.Join(dir, "qgen.yaml")),
-		})
+		cases = append(cases, caseAt(t, dir))
 	}
 	paths, _ := filepath.Glob("../queue/testdata/*.sql")
 	for _, path := range paths {
@@ -89,7 +97,7 @@ func tableCases(t *testing.T) []tableCase {
 		if strings.HasPrefix(name, "errors_") {
 			continue
 		}
-		c := tableCase{name: name, engine: "postgresql", ddl: read(path)}
+		c := tableCase{name: name, engine: "postgresql", ddl: textOf(t, path)}
 		if _, engine, ok := strings.Cut(name, "."); ok {
 			c.engine = engine
 		}

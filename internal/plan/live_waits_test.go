@@ -3,7 +3,6 @@ package plan
 import (
 	"database/sql"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -23,14 +22,7 @@ func TestClaimsWaitForLockedRows(t *testing.T) {
 		{"mysql56", "mysql", "mysql"}, {"mysql97", "mysql", "mysql"}, {"mariadb1011", "mariadb", "mysql"},
 	} {
 		t.Run(live.name, func(t *testing.T) {
-			c := tableCase{engine: live.engine}
-			for what, into := range map[string]*string{"schema.sql": &c.ddl, "qgen.yaml": &c.config} {
-				text, err := os.ReadFile(filepath.Join("testdata", live.engine, "actions", what))
-				if err != nil {
-					t.Fatal(err)
-				}
-				*into = string(text)
-			}
+			c := caseAt(t, filepath.Join("testdata", live.engine, "actions"))
 			db := ownDatabase(t, live.driver, servers.DSN(t, live.name))
 			run := func(by interface {
 				Exec(string, ...any) (sql.Result, error)

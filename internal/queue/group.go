@@ -59,8 +59,11 @@ func (l *GroupLock) QualifiedName() string {
 // groupWords are what qgen:group takes.
 var groupWords = []string{"limit", "fifo", "free"}
 
-// ArgRunning is the argument of limit=arg.
-const ArgRunning = "running"
+// ArgRunning is the argument of limit=arg, and SaidLimit the limit that it makes.
+const (
+	ArgRunning = "running"
+	SaidLimit  = "{arg:" + ArgRunning + "}"
+)
 
 // OneLimit says what to write where something else than a number limits the rows of a group.
 const OneLimit = "Write a number from 1 to 32767, or limit=arg: then who claims says it. In qgen.yaml stands SQL as well: " +
@@ -106,7 +109,7 @@ func (b *binding) readGroup() {
 	case g.Fifo && (g.Limit > 1 || g.LimitSQL != ""):
 		limit := strconv.Itoa(g.Limit)
 		if g.LimitSQL != "" {
-			limit = strings.Replace(g.LimitSQL, "{arg:"+ArgRunning+"}", "arg", 1)
+			limit = strings.Replace(g.LimitSQL, SaidLimit, "arg", 1)
 		}
 		b.errorf(g.Pos, "fifo runs the rows of a group one after the other, so that limit=%s cannot be", limit).
 			WithHint("Keep fifo, or limit=%s.", limit)
@@ -249,7 +252,7 @@ func (b *binding) readGroupConfig(g *Group, from *config.Group) {
 // limitArg has the caller of Claim say the limit.
 func (b *binding) limitArg(pos source.Pos) string {
 	b.argument(&b.spec.Params, &Param{Name: ArgRunning, Kind: Argument, GoType: "int", Pos: pos})
-	return "{arg:" + ArgRunning + "}"
+	return SaidLimit
 }
 
 // limitSQL reads a limit that is no number: the word arg, or SQL.
