@@ -68,7 +68,7 @@ func companionKeys(p *parser, c *Companion) []key {
 		{name: "delete", read: into(&c.Delete, p.str)},
 		{name: "values", read: into(&c.Values, p.values)},
 		{name: "set", read: into(&c.Set, p.values)},
-		{name: "where", read: into(&c.Where, p.values)},
+		{name: "where", read: into(&c.Where, p.anyOf)},
 		{name: "when", read: into(&c.When, p.str)},
 	}
 }
@@ -101,21 +101,43 @@ func (p *parser) sameOr(same *bool, columns *[]Value) func(string, *yaml.Node) {
 }
 
 // values reads a mapping of columns to values, of which there must be one.
-func (p *parser) values(n *yaml.Node, name string) []Value {
+func (p *parser) values(n *yaml.Node, name string) []Value { return p.columns(n, name, false) }
+
+// anyOf is values where a column may have a list of them.
+func (p *parser) anyOf(n *yaml.Node, name string) []Value { return p.columns(n, name, true) }
+
+// columns reads a mapping of columns to values; several says whether one may have a list.
+func (p *parser) columns(n *yaml.Node, name string, several bool) []Value {
 	list := []Value{}
 	entries, ok := p.entries(n, name)
 	if ok && len(entries) == 0 {
 		p.errs.Errorf(p.at(n), "%s is empty", name).WithHint("Write at least one column and its value: {job_id: key.id}.")
 	}
 	for _, e := range entries {
-		v := p.scalarOf(e.value, join(name, e.name), "one value", "!!str", "!!int", "!!float", "!!bool", "!!null")
-		if !v.IsSet() {
-			continue
+		items := []*yaml.Node{e.value}
+		if r, ok := p.resolve(e.value); ok && several && r.Kind == yaml.SequenceNode {
+			if items = r.Content; len(items) == 0 {
+				p.errs.Errorf(p.at(r), "%s is empty", join(name, e.name)).WithHint("Write at least one value: [1, 2].")
+			}
 		}
-		if r, ok := p.resolve(e.value); ok && (r.Tag == "!!bool" || r.Tag == "!!null") {
-			v.Value = strings.ToLower(v.Value)
+		var values []String
+		for _, item := range items {
+			if v := p.columnValue(item, join(name, e.name)); v.IsSet() {
+				values = append(values, v)
+			}
 		}
-		list = append(list, Value{Column: p.keyName(e), Value: v})
+		if len(values) > 0 {
+			list = append(list, Value{Column: p.keyName(e), Value: values[0], Or: values[1:]})
+		}
 	}
 	return list
+}
+
+// columnValue reads what a column gets or must have.
+func (p *parser) columnValue(n *yaml.Node, name string) String {
+	v := p.scalarOf(n, name, "one value", "!!str", "!!int", "!!float", "!!bool", "!!null")
+	if r, ok := p.resolve(n); ok && (r.Tag == "!!bool" || r.Tag == "!!null") {
+		v.Value = strings.ToLower(v.Value)
+	}
+	return v
 }

@@ -183,7 +183,8 @@ type Companion struct {
 // Value is what a column gets or must have.
 type Value struct {
 	Column String
-	Value  String // text, a number, true, false or null, as it is written
+	Value  String   // text, a number, true, false or null, as it is written
+	Or     []String // further ones, where one of a list is meant
 }
 
 // Move takes the row of a job that has ended to another table.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/dialect"
@@ -96,6 +97,14 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 			template, does = "companion_count", "; jobs that share one are added up"
 			s.count(&v, c)
 		}
+		locks := "locks: the rows it writes, until commit"
+		if c.Others {
+			v.Beside.Fixed = append(v.Beside.Fixed, s.notAmong(v))
+			does += "; of other jobs than these"
+			if !b.d.SingleWriter {
+				locks += "; waits for who has them locked"
+			}
+		}
 		if c.When != "" {
 			v.Where = []string{s.raw(c.When)}
 		}
@@ -113,8 +122,7 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		case c.Move:
 			head = file + ": the rows that " + found + " go to " + plainText(c.QualifiedName()) + " before " + file + ".sql deletes them"
 		}
-		list = append(list, s.statement(called, template, v, nil, head+does,
-			"locks: the rows it writes, until commit", "index: the key"+b.findsText(c)))
+		list = append(list, s.statement(called, template, v, nil, head+does, locks, "index: the key"+b.findsText(c)))
 		b.writers = append(b.writers, writer{c, list[len(list)-1]})
 	}
 	return list
@@ -249,6 +257,48 @@ func (b *builder) carries(by interface{ Takes(arg string) bool }) []*Field {
 	return nil
 }
 
+// othersIndexes are the indexes by which steps find rows of other jobs.
+func (b *builder) othersIndexes() (list []wanted) {
+	for _, name := range b.spec.Steps() {
+		t := b.spec.Transitions[name]
+		if t == nil {
+			continue
+		}
+		for _, c := range t.With {
+			w := b.othersIndex(c)
+			same := func(other wanted) bool {
+				return slices.EqualFunc(w.columns, other.columns, func(a, b indexKey) bool { return a.column == b.column })
+			}
+			if len(w.columns) == 0 || slices.ContainsFunc(list, same) {
+				continue
+			}
+			if len(list) > 0 {
+				w.name = b.indexName(w.kind + strconv.Itoa(len(list)+1))
+			}
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// othersIndex is the index of the columns that tie rows of other jobs to the job; it has none where
+// the companion is of another table.
+func (b *builder) othersIndex(c *queue.Companion) wanted {
+	w := wanted{kind: "others", name: b.indexName("others"), plain: true,
+		why: "finds the rows of other jobs that a step writes", lacking: "each step that writes rows of other jobs reads the table"}
+	if !b.d.SingleWriter {
+		w.lacking += ", and may wait for whatever others have locked"
+	}
+	for _, v := range c.Where {
+		if c.Others && !fixed(v) && !b.unindexed(v.Column.Column) {
+			w.columns = append(w.columns, indexKey{column: v.Column.Column})
+		}
+	}
+	w.fixed, w.told = len(w.columns), len(w.columns)
+	w, _ = b.fit(w)
+	return w
+}
+
 // findsText says in a head comment which columns of another table should be indexed.
 func (b *builder) findsText(c *queue.Companion) string {
 	var names []string
@@ -257,6 +307,9 @@ func (b *builder) findsText(c *queue.Companion) string {
 	}
 	if len(names) == 0 {
 		return ""
+	}
+	if w := b.othersIndex(c); len(w.columns) > 0 {
+		return "; of the other rows " + strings.TrimPrefix(b.usesHead(w), "index: ")
 	}
 	return "; of " + plainText(c.QualifiedName()) + " one that begins with " + strings.Join(names, ", ")
 }
@@ -273,6 +326,12 @@ func (s *scope) besideOf(c *queue.Companion) beside {
 		switch {
 		case v.Value.Kind == queue.Null:
 			t.Fixed = append(t.Fixed, t.Bare+"."+column+" IS NULL")
+		case len(v.Or) > 0:
+			list := []string{s.besideValue(c, v)}
+			for _, or := range v.Or {
+				list = append(list, s.besideValue(c, queue.CompanionValue{Column: v.Column, Value: or}))
+			}
+			t.Fixed = append(t.Fixed, t.Bare+"."+column+" IN ("+strings.Join(list, ", ")+")")
 		case fixed(v):
 			t.Fixed = append(t.Fixed, t.Bare+"."+column+" = "+s.besideValue(c, v))
 		default:
@@ -281,6 +340,25 @@ func (s *scope) besideOf(c *queue.Companion) beside {
 		}
 	}
 	return t
+}
+
+// notAmong is the condition on a row of the queue's table that it is none of the batch.
+func (s *scope) notAmong(v values) string {
+	prefix, own := s.prefix, s.settle
+	defer func() { s.prefix, s.settle = prefix, own }()
+	s.prefix = v.Beside.Bare + "."
+	if s.travel() == "lists" {
+		return "NOT " + s.batchOf(ArgBatch, ArgBatchAll, s.pkg.Key, nil, nil, "_held").List
+	}
+	if form := s.d.Fragments["row_not"].At(s.version); v.Batch.Only && form != "" {
+		return dialect.Fill(form, "column", s.own(s.pkg.Key[0]), "arg", v.Batch.Arg, "value", v.Batch.Value)
+	}
+	var match []string
+	for i, f := range s.pkg.Key {
+		match = append(match, s.own(f)+" = "+v.Batch.Values[i])
+	}
+	return dialect.Fill(s.d.Fragments["rows_not"].At(s.version), "args", strings.Join(v.Batch.Args, ", "), "arg", v.Batch.Arg,
+		"columns", strings.Join(v.Batch.Columns, ", "), "names", strings.Join(v.Batch.Names, ", "), "batch", v.Names.Batch, "where", strings.Join(match, " AND "))
 }
 
 // fixed reports whether a condition on another table is the same whatever the job.
@@ -416,6 +494,12 @@ func (b *builder) hasCompanions(name queue.TransitionName) bool {
 	return t != nil && len(t.With) > 0
 }
 
+// writesOthers reports whether a transition writes rows of other jobs.
+func (b *builder) writesOthers(name queue.TransitionName) bool {
+	t := b.spec.Transitions[name]
+	return t != nil && slices.ContainsFunc(t.With, func(c *queue.Companion) bool { return c.Others })
+}
+
 // reserve plans what a transaction runs first that reads rows before it writes.
 func (b *builder) reserve() {
 	if !b.d.SingleWriter || b.pkg.Reserve != nil {
@@ -444,6 +528,11 @@ func (b *builder) alsoDoes(name queue.TransitionName) string {
 		table := plainText(c.QualifiedName())
 		text := map[string]string{"insert": "adds rows to ", "update": "updates rows of ", "delete": "deletes rows of "}[c.Verb] + table
 		switch {
+		case c.Others:
+			text = c.Verb + "s rows of other jobs"
+			if !b.d.SingleWriter {
+				text += ", and waits for who has these locked"
+			}
 		case c.Move:
 			text = "moves the row to " + table
 		case c.Key != nil:
@@ -529,6 +618,9 @@ func (b *builder) besideTables() string {
 			pops := b.pkg.Strategy == "pop" && name == queue.Finish
 			claimed = claimed || name != queue.Enqueue && name != queue.Purge && !pops
 			table := plainText(c.QualifiedName())
+			if c.Others {
+				table = "rows of other jobs"
+			}
 			if by[table] == nil {
 				tables = append(tables, table)
 			}

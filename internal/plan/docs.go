@@ -226,6 +226,9 @@ func (b *builder) locksAndCrash() {
 	default:
 		p.Locks = "It locks the rows it takes until it commits; another claimer waits for it."
 	}
+	if b.writesOthers(queue.Claim) && !b.d.SingleWriter {
+		p.Locks += " It writes rows of other jobs as well, and waits for who has those locked: of two claims that wait for each other one is undone and made again."
+	}
 	if b.cluster && b.writesClaim() {
 		p.Locks += " The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again."
 	}

@@ -896,6 +896,7 @@ func (b *builder) buildIndexes() {
 	if b.unkeyed() {
 		list = append(list, b.wantedKey())
 	}
+	list = append(list, b.othersIndexes()...)
 	var advised []*schema.Index // as those of b.pkg.Indexes would be, nil for one that exists
 	b.noteUnheld()
 	for _, w := range list {

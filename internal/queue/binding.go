@@ -130,8 +130,8 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.buildStates()
 	b.buildTransitions()
 	if there == nil {
-		b.askMembers()
 		b.readCompanions()
+		b.askMembers()
 	}
 	b.settleAsked()
 	if b.sound && errs.Len() == before {

@@ -26,9 +26,12 @@ type Companion struct {
 	// Known is the table in the DDL, nil when it is not there.
 	Known *schema.Table
 	Move  bool // the row itself goes there
-	Set   []CompanionValue
-	Where []CompanionValue // of update and delete: which rows
-	When  string           // an expression: of which rows of the queue; "" for all
+	// Others: the table is that of the queue, and what is changed or deleted are rows of other
+	// jobs: none that the step itself is taken for.
+	Others bool
+	Set    []CompanionValue
+	Where  []CompanionValue // of update and delete: which rows
+	When   string           // an expression: of which rows of the queue; "" for all
 	// Key, of a row that is added once for all jobs of a claim, is what the database names it
 	// by; nil of what is done for each job.
 	Key *schema.Column
@@ -61,6 +64,7 @@ func (c *Companion) FindsBy(v CompanionValue) bool {
 type CompanionValue struct {
 	Column *Column
 	Value  Value
+	Or     []Value // further constants, of which the column must have one
 	// Of is the column of the queue that would get the value if the row stayed, nil
 	// when the value is for Column itself.
 	Of *schema.Column
@@ -389,15 +393,20 @@ func (b *binding) other(verb string, table config.String) *Companion {
 		b.note("the DDL has no table %q, so its columns are not checked", c.QualifiedName())
 	case 1:
 		c.Known, c.Schema, c.Table = found[0], found[0].Schema, found[0].Name
+		c.Others = c.Known == b.table && verb != "insert"
 		b.errs.Add(c.Known.Gaps...)
 	default:
 		tableName{String: table}.several(found, b.errs)
 		return nil
 	}
 	switch {
-	case c.Known == b.table && verb != "insert":
-		b.errorf(table.Pos, "%s is the table of the queue", table.Value).
-			WithHint("What a step writes to its own row is said by qgen:on. Rows of other jobs that go with it, change them in its transaction: with WithTx, by SQL of yours or by Claim of a stage with strategy=pop, which writes what its done= and on done say.")
+	case c.Known == b.table && verb != "insert" && b.spec.Log != nil:
+		b.errorf(table.Pos, "rows of %s are only added, and %s would change them", table.Value, verb).
+			WithHint("Leave it out. What a group has passed is deleted by Purge.")
+		return nil
+	case c.Known == b.table && verb != "insert" && b.isAway():
+		b.errorf(table.Pos, "jobs of this queue are in two tables, and %s is one of them", table.Value).
+			WithHint("Change rows of other jobs in the transaction of the step: with WithTx, by SQL of yours.")
 		return nil
 	case c.Known != nil && c.Known.View && verb == "insert":
 		b.errorf(table.Pos, "%s is a view", table.Value).WithHint("Name the table behind it.")
@@ -631,13 +640,41 @@ func (b *binding) companion(t *Transition, from config.Companion, key *schema.Co
 			b.note("also: %s looks into %s before it adds a row there: two calls at the same moment, or two jobs of one call, may both find none and both add theirs; where a unique key forbids that, the call fails with the error of the key, which is not tried again, and writes nothing",
 				t.Name, c.QualifiedName())
 		}
+	case c.Others && b.isOwn(c):
+		b.errorf(from.Where[0].Column.Pos, "only the row of the job itself has this key, and %s would be done to rows of other jobs", verb).
+			WithHint("What a step writes to its own row is said by qgen:on. Name what the others have in common with it: where: {batch: row.batch}.")
 	case len(c.Where) > 0 && !slices.ContainsFunc(c.Where, tied):
 		b.errorf(from.Where[0].Column.Pos, "nothing ties rows of %s to a job", c.QualifiedName()).
 			WithHint("Say which column holds a value of the job's row: where: {job_id: key.id}.")
 	}
 	b.noteNarrow(c, b.narrowerThan(t.Name, c))
+	b.noteOthers(t.Name, c)
 	b.readShared(t.Name, c)
 	t.With = append(t.With, c)
+}
+
+// noteOthers warns where rows of other jobs change their state or go, whatever state they are in.
+func (b *binding) noteOthers(step TransitionName, c *Companion) {
+	tells := func(v CompanionValue) bool {
+		for _, state := range b.spec.States {
+			if slices.ContainsFunc(state.Tests, func(t Test) bool {
+				return t.Column == v.Column.Column && slices.Contains([]Op{In, NotIn, IsNull, NotNull}, t.Op)
+			}) {
+				return true
+			}
+		}
+		return false
+	}
+	if fail := b.spec.Transitions[Fail]; step == GiveUp && fail != nil && slices.ContainsFunc(fail.With, func(w *Companion) bool { return w.Pos == c.Pos }) {
+		return // it is said there
+	}
+	does := "takes rows of other jobs to another state"
+	if c.Verb == "delete" {
+		does = "deletes rows of other jobs"
+	}
+	if c.Others && (c.Verb == "delete" || slices.ContainsFunc(c.Set, tells)) && !slices.ContainsFunc(c.Where, tells) {
+		b.note("warning: also: %s %s whatever state they are in, also those that others run; a state among where: leaves these alone", step, does)
+	}
 }
 
 // readShared finds out what an update adds to rows that several jobs of one call may share. Such a
@@ -647,10 +684,10 @@ func (b *binding) readShared(step TransitionName, c *Companion) {
 		return
 	}
 	for i := range c.Set {
-		c.Set[i].OfJob = b.differs(step, c.Set[i].Value)
+		c.Set[i].OfJob = b.differs(step, c, c.Set[i].Value)
 	}
 	for i := range c.Where {
-		c.Where[i].OfJob = b.differs(step, c.Where[i].Value)
+		c.Where[i].OfJob = b.differs(step, c, c.Where[i].Value)
 	}
 	if b.belongsToOne(c) {
 		return
@@ -677,9 +714,22 @@ func (b *binding) readShared(step TransitionName, c *Companion) {
 // belongsToOne reports whether each row of a companion belongs to one job: it is found by what names
 // the job's row.
 func (b *binding) belongsToOne(c *Companion) bool {
+	return b.foundBy(c, func(v CompanionValue, column *schema.Column) bool { return v.Value.Other == column })
+}
+
+// isOwn reports whether a companion finds the row of the job itself and no other.
+func (b *binding) isOwn(c *Companion) bool {
+	return b.foundBy(c, func(v CompanionValue, column *schema.Column) bool {
+		return v.Value.Other == column && v.Column.Column == column
+	})
+}
+
+// foundBy reports whether the conditions of a companion hold, for each column of a unique key, one of
+// which that is so.
+func (b *binding) foundBy(c *Companion, is func(CompanionValue, *schema.Column) bool) bool {
 	by := func(column *schema.Column) bool {
 		return slices.ContainsFunc(c.Where, func(v CompanionValue) bool {
-			return v.Value.Kind == ColumnOf && v.Value.Other == column && v.Value.By == 0
+			return v.Value.Kind == ColumnOf && v.Value.By == 0 && is(v, column)
 		})
 	}
 	named := func(columns []*schema.Column) bool {
@@ -689,7 +739,7 @@ func (b *binding) belongsToOne(c *Companion) bool {
 }
 
 // differs reports whether jobs of one call may have other values: of their rows, or of what they are given.
-func (b *binding) differs(step TransitionName, v Value) bool {
+func (b *binding) differs(step TransitionName, with *Companion, v Value) bool {
 	switch v.Kind {
 	case ColumnOf:
 		return true
@@ -698,6 +748,9 @@ func (b *binding) differs(step TransitionName, v Value) bool {
 	case Arg:
 		return v.Name == ArgResult
 	case SQLExpr:
+		if with.Others {
+			return strings.Contains(v.Text, "{row}")
+		}
 		return slices.ContainsFunc(b.table.Columns, func(c *schema.Column) bool { return b.spec.Reads(v.Text, c) })
 	}
 	return false
@@ -792,7 +845,19 @@ func (b *binding) values(step TransitionName, c *Companion, from []config.Value,
 		}
 		// A value that is wrong is one nevertheless: nothing is missing.
 		v, _ := b.valueBeside(step, c, column, f.Value, move)
-		all = append(all, CompanionValue{Column: column, Value: v})
+		value := CompanionValue{Column: column, Value: v}
+		for _, text := range f.Or {
+			if or, ok := b.valueBeside(step, c, column, text, move); ok {
+				value.Or = append(value.Or, or)
+			}
+		}
+		for _, v := range append(slices.Clip(value.Or), v) {
+			if len(f.Or) > 0 && v.Pos.IsValid() && v.Kind != Literal {
+				b.errorf(v.Pos, "a list is one of constants").WithHint("Write an entry for each of the values, or a condition in SQL as the value of the column.")
+				break
+			}
+		}
+		all = append(all, value)
 	}
 	return all
 }
@@ -902,7 +967,26 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 		return wrong("Write arg:name as the whole value, and let the caller say that.", "an argument is no part of SQL over another table")
 	}
 	sql, ok := b.expression(asLiteral(s), nil)
+	if name := b.inBoth(c, sql); ok && name != "" {
+		return wrong(fmt.Sprintf("Write %s.%s for what the row that is written holds, or {row}.%s for what the row of the job does.", c.Table, name, name),
+			"column %q is one of both rows", name)
+	}
 	return Value{Kind: SQLExpr, Text: sql, Pos: s.Pos}, ok
+}
+
+// inBoth returns the name of a column in an expression over rows of other jobs that does not tell of
+// which row it is; "" where none is.
+func (b *binding) inBoth(c *Companion, text string) string {
+	if !c.Others {
+		return ""
+	}
+	r := b.spec.Read(PiecesOf(text))
+	for i, piece := range r.Pieces {
+		if column, row := r.Column(i); row && column != nil && len(partsOf(piece)) == 1 && !r.isWord(i) {
+			return unquoted(piece)
+		}
+	}
+	return ""
 }
 
 // argMark is what the name of an argument stands behind.

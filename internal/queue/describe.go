@@ -337,7 +337,15 @@ func (c *Companion) describe(w *strings.Builder) {
 			if of == nil {
 				of = v.Column.Column
 			}
-			texts = append(texts, v.Column.Name+between+quote(v.Value, of))
+			if len(v.Or) == 0 {
+				texts = append(texts, v.Column.Name+between+quote(v.Value, of))
+				continue
+			}
+			var list []string
+			for _, value := range append([]Value{v.Value}, v.Or...) {
+				list = append(list, quote(value, of))
+			}
+			texts = append(texts, v.Column.Name+" in ("+strings.Join(list, ", ")+")")
 		}
 		return strings.Join(texts, ", ")
 	}

@@ -91,10 +91,14 @@ func (b *binding) isLasting(condition string) bool {
 	}
 	for _, name := range TransitionNames {
 		t := b.spec.Transitions[name]
-		if t == nil || name == Enqueue {
+		if t == nil {
 			continue
 		}
-		for _, w := range t.Writes {
+		writes := t.ofOthers()
+		if name != Enqueue {
+			writes = append(writes, t.Writes...)
+		}
+		for _, w := range writes {
 			if !b.spec.Reads(condition, w.Column) || b.spec.holdsWith(condition, w) {
 				continue
 			}
@@ -105,6 +109,18 @@ func (b *binding) isLasting(condition string) bool {
 		}
 	}
 	return true
+}
+
+// ofOthers lists what a step writes to rows of other jobs.
+func (t *Transition) ofOthers() (writes []Write) {
+	for _, c := range t.With {
+		for _, v := range c.Set {
+			if c.Others {
+				writes = append(writes, Write{Column: v.Column.Column, Value: v.Value})
+			}
+		}
+	}
+	return writes
 }
 
 // holdsWith reports whether a condition takes what a step writes to a column, wherever it reads

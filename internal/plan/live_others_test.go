@@ -1,0 +1,127 @@
+package plan
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/qgen-dev/qgen/test/servers"
+)
+
+// Claims at the same moment that take the rows which go with a claimed one never share them: who is
+// undone because two wait for each other finds none of that group afterwards.
+func TestOthersGoTogether(t *testing.T) {
+	for live, engine := range map[string]string{"postgres18": "postgresql", "mysql97": "mysql", "mariadb1011": "mariadb"} {
+		t.Run(live, func(t *testing.T) {
+			driver := "mysql"
+			if engine == "postgresql" {
+				driver = "pgx"
+			}
+			c := caseAt(t, filepath.Join("testdata", engine, "others"))
+			claim := c.variants(t, nil)["recalls"].Claim
+			db := ownDatabase(t, driver, servers.DSN(t, live))
+			for _, text := range servers.Statements(t, c.ddl) {
+				if _, err := db.Exec(text); err != nil {
+					t.Fatalf("%v\n%s", err, text)
+				}
+			}
+			const groups, each = 30, 4
+			for i := range groups * each {
+				if _, err := db.Exec(fmt.Sprintf("INSERT INTO tape_recall (grp, file) VALUES (%d, 'f%d')", i%groups, i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			db.SetMaxOpenConns(10)
+			var claims, taken atomic.Int32
+			var workers sync.WaitGroup
+			for range 6 {
+				workers.Go(func() {
+					for !t.Failed() && taken.Load() < groups*each {
+						n, err := takeTogether(t, db, claim)
+						switch {
+						case err != nil && !strings.Contains(strings.ToLower(err.Error()), "deadlock"):
+							t.Error(err)
+						case err == nil && n > 0:
+							claims.Add(1)
+							taken.Add(int32(n))
+						}
+					}
+				})
+			}
+			workers.Wait()
+			if claims.Load() != groups || taken.Load() != groups*each {
+				t.Errorf("%d claims took %d rows of %d groups with %d each", claims.Load(), taken.Load(), groups, each)
+			}
+		})
+	}
+}
+
+// takeTogether runs a claim of one job as the package has it, and returns how many rows it and what
+// goes with it have written.
+func takeTogether(t *testing.T, db *sql.DB, c *Claim) (int, error) {
+	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	var key int64
+	args := func(st *Statement) (args []any) {
+		for _, a := range st.Args {
+			switch a.Kind {
+			case ArgLimit, ArgAhead:
+				args = append(args, 1)
+			case ArgBatch:
+				args = append(args, fmt.Sprintf("{%d}", key))
+			default:
+				args = append(args, key)
+			}
+		}
+		return args
+	}
+	write := func(st *Statement) (int, error) {
+		done, err := tx.Exec(st.SQL, args(st)...)
+		if err != nil {
+			return 0, fmt.Errorf("%w\n%s", err, st.SQL)
+		}
+		n, err := done.RowsAffected()
+		return int(n), err
+	}
+	first := c.Statement
+	if c.Lock != nil {
+		first = c.Lock
+	}
+	rows, err := tx.Query(first.SQL, args(first)...)
+	if err != nil {
+		return 0, fmt.Errorf("%w\n%s", err, first.SQL)
+	}
+	defer func() { _ = rows.Close() }()
+	columns, err := rows.Columns()
+	if err != nil || !rows.Next() {
+		return 0, rows.Err()
+	}
+	cells := make([]any, len(columns))
+	cells[0] = &key
+	for i := range cells[1:] {
+		cells[i+1] = new(any)
+	}
+	if err := rows.Scan(cells...); err != nil {
+		return 0, err
+	}
+	if err := rows.Close(); err != nil {
+		return 0, err
+	}
+	if c.Lock != nil {
+		if _, err := write(c.Statement); err != nil {
+			return 0, err
+		}
+	}
+	n, err := write(c.With[0])
+	if err != nil {
+		return 0, err
+	}
+	return n + 1, tx.Commit()
+}

@@ -1,0 +1,296 @@
+-- Package waitsq uses the table waits as a queue of jobs on CockroachDB 25.2 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: UPDATE takes the first rows in queue order and returns them; of two claims that meet one is undone and made again.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Besides the queue's own rows it writes rows of other jobs (Complete, Fail), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates waits_ready and waits_others.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    UPDATE takes the first rows in queue order and returns them; of two claims that meet one is undone and made again
+--   block        CockroachDB has no anonymous blocks that give rows back
+--   token        not needed: returning comes first
+--   lock_update  not needed: returning comes first
+--   advisory     CockroachDB has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: no order is said: rows are taken in the order of the key, site, no
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; of two that meet one is undone and made again
+-- index: (site, no) WHERE state = 'new'
+-- arguments: 1: token Token, 2: limit
+UPDATE /* waitsq.Claim */ waits
+SET    state = 'busy',
+       token = $1
+WHERE  state = 'new'
+ORDER  BY site, no
+LIMIT  $2
+RETURNING waits.site, waits.no, waits.after, waits.tries, waits.token;
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: token as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch Site, 2: batch No, 3: batch Token
+SELECT /* waitsq.Complete */
+       site, no
+FROM   waits,
+       unnest($1::text[], $2::bigint[], $3::uuid[]) AS job (site_held, no_held, token_held)
+WHERE  site = site_held
+AND    no = no_held
+AND    CASE WHEN token = token_held
+            AND    state = 'busy' THEN true END
+FOR    UPDATE OF waits;
+
+-- sql/complete_update_waits.sql
+-- complete: updates rows of waits for the rows that complete_lock.sql locked, before complete.sql; of other jobs than these
+-- locks: the rows it writes, until commit; waits for who has them locked
+-- index: the key; of the other rows (site, after)
+-- arguments: 1: batch Site, 2: batch No, 3: batch Token
+UPDATE /* waitsq.Complete */ waits
+SET    state = 'new'
+FROM   waits AS held,
+       unnest($1::text[], $2::bigint[], $3::uuid[]) AS job (site_held, no_held, token_held)
+WHERE  held.site = site_held
+AND    held.no = no_held
+AND    CASE WHEN held.token = token_held THEN true END
+AND    waits.site = held.site
+AND    waits.after = held.no
+AND    waits.state = 'waiting'
+AND    NOT EXISTS (SELECT 1 FROM unnest($1::text[], $2::bigint[], $3::uuid[]) AS job (site_held, no_held, token_held) WHERE waits.site = site_held AND waits.no = no_held);
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch Site, 2: batch No, 3: batch Token
+DELETE /* waitsq.Complete */ FROM waits
+USING  unnest($1::text[], $2::bigint[], $3::uuid[]) AS job (site_held, no_held, token_held)
+WHERE  site = site_held
+AND    no = no_held
+AND    CASE WHEN token = token_held
+            AND    state = 'busy' THEN true END
+RETURNING site, no;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch Site, 2: batch No, 3: batch Token
+UPDATE /* waitsq.Fail */ waits
+SET    state = 'new',
+       tries = tries + 1,
+       token = NULL
+FROM   unnest($1::text[], $2::bigint[], $3::uuid[]) AS job (site_held, no_held, token_held)
+WHERE  site = site_held
+AND    no = no_held
+AND    CASE WHEN token = token_held
+            AND    state = 'busy' THEN true END
+RETURNING site, no;
+
+-- sql/fail_lock.sql
+-- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- fence: token as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch Site, 2: batch No, 3: batch Token
+SELECT /* waitsq.Fail */
+       site, no
+FROM   waits,
+       unnest($1::text[], $2::bigint[], $3::uuid[]) AS job (site_held, no_held, token_held)
+WHERE  site = site_held
+AND    no = no_held
+AND    CASE WHEN token = token_held
+            AND    state = 'busy' THEN true END
+FOR    NO KEY UPDATE OF waits;
+
+-- sql/fail_update_waits.sql
+-- fail: updates rows of waits for the rows that fail_lock.sql locked, before fail.sql; of other jobs than these
+-- locks: the rows it writes, until commit; waits for who has them locked
+-- index: the key; of the other rows (site, after)
+-- arguments: 1: batch Site, 2: batch No, 3: batch Token
+UPDATE /* waitsq.Fail */ waits
+SET    state = 'failed'
+FROM   waits AS held,
+       unnest($1::text[], $2::bigint[], $3::uuid[]) AS job (site_held, no_held, token_held)
+WHERE  held.site = site_held
+AND    held.no = no_held
+AND    CASE WHEN held.token = token_held THEN true END
+AND    waits.site = held.site
+AND    waits.after = held.no
+AND    waits.state IN ('waiting', 'new')
+AND    NOT EXISTS (SELECT 1 FROM unnest($1::text[], $2::bigint[], $3::uuid[]) AS job (site_held, no_held, token_held) WHERE waits.site = site_held AND waits.no = no_held);
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch Site, 2: batch No, 3: batch Token
+UPDATE /* waitsq.Fail */ waits
+SET    state = 'failed',
+       tries = tries + 1
+FROM   unnest($1::text[], $2::bigint[], $3::uuid[]) AS job (site_held, no_held, token_held)
+WHERE  site = site_held
+AND    no = no_held
+AND    CASE WHEN token = token_held
+            AND    state = 'busy' THEN true END
+RETURNING site, no;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch Site, 2: batch No, 3: batch Token
+UPDATE /* waitsq.Requeue */ waits
+SET    state = 'new',
+       token = NULL
+FROM   unnest($1::text[], $2::bigint[], $3::uuid[]) AS job (site_held, no_held, token_held)
+WHERE  site = site_held
+AND    no = no_held
+AND    CASE WHEN token = token_held
+            AND    state = 'busy' THEN true END
+RETURNING site, no;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* waitsq.Redrive */ waits
+SET    state = 'new',
+       tries = 0,
+       token = NULL
+WHERE  state = 'failed'
+LIMIT  $1;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: none; it reads the table until it has found enough; one on (site, no) WHERE state = 'failed' would find them
+-- arguments: 1: limit
+DELETE /* waitsq.Purge */ FROM waits
+WHERE  state = 'failed'
+LIMIT  $1;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Site, 2: new No, 3: new After
+INSERT /* waitsq.Enqueue */ INTO waits
+       (site, no, after, state)
+VALUES ($1, $2, $3, 'new')
+RETURNING site, no;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Site, 2: new_batch No, 3: new_batch After
+INSERT /* waitsq.EnqueueMany */ INTO waits
+       (site, no, after, state)
+SELECT site_new, no_new, after_new, 'new'
+FROM   unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS job (site_new, no_new, after_new, job_order)
+ORDER  BY job_order
+RETURNING site, no;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* waitsq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'failed') AS failed
+FROM   waits;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (site, no) WHERE state = 'new'
+-- arguments: 1: limit
+SELECT /* waitsq.Peek */
+       site, no, after, tries
+FROM   waits
+WHERE  state = 'new'
+ORDER  BY site, no
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* waitsq.Verify */
+       'the server is ' || version() || ', the package needs CockroachDB 25.2'
+WHERE  CASE
+           WHEN version() NOT LIKE 'CockroachDB %' THEN true
+           ELSE split_part(split_part(version(), ' v', 2), '.', 1)::int * 100
+                + split_part(split_part(version(), ' v', 2), '.', 2)::int < 2502
+       END;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* waitsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('site', 'text'),
+               ('no', 'bigint'),
+               ('after', 'bigint'),
+               ('state', 'text'),
+               ('tries', 'bigint'),
+               ('token', 'uuid')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('waits')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* waitsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('waits_ready'),
+               ('waits_others')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('waits')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX waits_ready ON waits (site, no)
+WHERE  state = 'new';
+
+-- finds the rows of other jobs that a step writes
+CREATE INDEX waits_others ON waits (site, after);
