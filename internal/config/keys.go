@@ -355,7 +355,7 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // indexKeys are the keys of indexes: what the names of those end with that are advised.
 func indexKeys(p *parser, q *Queue) []key {
 	var keys []key
-	for _, kind := range []string{"ready", "expired", "token", "key", "line", "group", "others"} {
+	for _, kind := range []string{"ready", "expired", "token", "key", "line", "group", "others", "like"} {
 		keys = append(keys, key{name: kind, read: func(name string, v *yaml.Node) {
 			if f := p.flag(v, name); f.Pos.IsValid() && !f.Value {
 				q.Declined = append(q.Declined, String{Value: kind, Pos: f.Pos})

@@ -5,8 +5,6 @@ package emit
 
 import (
 	"github.com/qgen-dev/qgen/internal/code"
-
-	"github.com/qgen-dev/qgen/internal/plan"
 )
 
 // absentMethods emits Enqueue and EnqueueMany, and what both run.
@@ -38,13 +36,20 @@ func (w *writer) absentMethods(f *code.File) {
 func (w *writer) enqueueAbsent(f *code.File) {
 	e := w.Enqueue
 	added := code.Id("added").Bool()
+	how := "retry"
+	if e.Gate != nil || len(e.With) > 0 {
+		how = "transact"
+	}
+	if e.Repeatable {
+		how = "transactRepeatable"
+	}
 	results, none := []*code.Statement{added, code.Err().Error()}, []*code.Statement{}
 	into, count := code.Id("n"), code.Id("n")
 	if w.keysKnown() {
 		results, none = append([]*code.Statement{code.Id("key").Id("Key")}, results...), []*code.Statement{code.Id("key")}
 		into, count = code.Id("keys"), code.Len(code.Id("keys"))
 	}
-	decl(f, docOf(e.Doc, append([]*plan.Statement{e.One}, w.addedStatements()...)...),
+	decl(f, docOf(e.Doc, append(present(e.Gate, e.One), w.addedStatements()...)...),
 		code.Func().Add(queueReceiver()).Id("Enqueue").Params(ctxParam(), code.Id("job").Id("NewJob")).Params(results...).BlockFunc(func(g *code.Group) {
 			if w.keysKnown() {
 				g.Var().Id("keys").Index().Id("Key")
@@ -54,11 +59,11 @@ func (w *writer) enqueueAbsent(f *code.File) {
 			g.Add(observe(code.Id("q"), code.Lit("enqueue"), count.Clone()))
 			add := code.List(into.Clone(), code.Err()).Op("=").Add(w.addCall())
 			if len(e.With) > 0 {
-				g.Add(attempt(code.Id("q"), "transact", code.Lit("enqueue"),
+				g.Add(attempt(code.Id("q"), how, code.Lit("enqueue"),
 					code.If(add, code.Err().Op("!=").Nil()).Block(code.Return(code.Err())),
 					code.Return(w.addedWithCall())))
 			} else {
-				g.Add(attempt(code.Id("q"), "retry", code.Lit("enqueue"), add, code.Return(code.Err())))
+				g.Add(attempt(code.Id("q"), how, code.Lit("enqueue"), add, code.Return(code.Err())))
 			}
 			g.Add(code.If(errOr(count.Clone().Op("==").Lit(0))).Block(code.Return(append(none, code.False(), code.Err())...)))
 			if !w.keysKnown() {
@@ -94,16 +99,25 @@ func (w *writer) addMethod(f *code.File) {
 	_, args := w.arguments(e.One, source{one: code.Id("job")}, "")
 	text := w.boundOf(code.Id("q"), e.One, args)
 	result, none := code.Index().Id("Key"), code.Nil()
-	doc := "add adds a job and returns its key, none where a row stands in its way by a unique key."
+	why := "a row stands in its way by a unique key"
+	if e.Like {
+		why = "a row is like it"
+	}
+	doc := "add adds a job and returns its key, none where " + why + "."
 	if !w.keysKnown() {
 		result, none = code.Int(), code.Lit(0)
-		doc = "add adds a job and returns how many rows that were: none where one stands in its way by a unique key."
+		doc = "add adds a job and returns how many rows that were: none where " + why + "."
 	}
 	known := func(key *code.Statement) *code.Statement {
 		return code.Return(code.Index().Id("Key").Values(key), code.Nil())
 	}
 	decl(f, []string{doc},
 		code.Func().Add(queueReceiver()).Id("add").Params(ctxParam(), code.Id("db").Id("DBTX"), code.Id("job").Id("NewJob")).Params(result, code.Error()).BlockFunc(func(g *code.Group) {
+			if e.Gate != nil {
+				_, args := w.arguments(e.Gate, source{one: code.Id("job")}, "")
+				g.If(code.List(code.Id("_"), code.Err()).Op(":=").Add(execCall(w.boundOf(code.Id("q"), e.Gate, args)...)), code.Err().Op("!=").Nil()).Block(
+					code.Return(none.Clone(), code.Err()))
+			}
 			var value, call *code.Statement
 			switch {
 			case w.keysReturned():
@@ -125,6 +139,9 @@ func (w *writer) addMethod(f *code.File) {
 			switch {
 			case whole:
 				g.Return(value.Clone(), code.Err())
+			case e.AutoKey && e.Like: // the driver tells 0 where no row was added
+				g.Add(ifErrOr(code.Id("number").Op("==").Lit(0), code.Nil()))
+				g.Add(known(w.numbered(value.Clone())))
 			case e.AutoKey:
 				g.Add(ifErr(code.Nil()))
 				g.Add(known(w.numbered(value.Clone())))
@@ -171,7 +188,11 @@ func (w *writer) enqueueManyAbsent(f *code.File) {
 	if e.Many != nil {
 		adds = e.Many
 	}
-	doc := docOf(e.ManyDoc, append([]*plan.Statement{adds}, w.addedStatements()...)...)
+	doc := docOf(e.ManyDoc, append(present(e.Gate, adds), w.addedStatements()...)...)
+	how := "transact"
+	if e.Repeatable {
+		how = "transactRepeatable"
+	}
 	if e.Many != nil || len(e.With) > 0 {
 		w.enqueueChunk(f)
 	}
@@ -191,7 +212,7 @@ func (w *writer) enqueueManyAbsent(f *code.File) {
 			g.If(empty("news")).Block(code.Return(append(none[:len(none):len(none)], code.Nil())...))
 			g.Var().Id("n").Int()
 			g.Add(observe(code.Id("q"), code.Lit("enqueue"), n.Clone()))
-			g.Err().Op("=").Id("q").Dot("transact").Call(code.Id("ctx"), code.Lit("enqueue"), code.Func().Params(code.Id("db").Id("DBTX")).Error().BlockFunc(func(g *code.Group) {
+			g.Err().Op("=").Id("q").Dot(how).Call(code.Id("ctx"), code.Lit("enqueue"), code.Func().Params(code.Id("db").Id("DBTX")).Error().BlockFunc(func(g *code.Group) {
 				g.List(cloned(vars)...).Op("=").List(begun...)
 				note := []*code.Statement{n.Clone().Op("++")}
 				if len(e.With) > 0 {

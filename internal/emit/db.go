@@ -825,20 +825,26 @@ func (w *writer) pauseFunc(f *code.File) {
 //			return tx.Commit()
 //		})
 //	}
-func (w *writer) transactMethod(f *code.File) {
+func (w *writer) transactMethod(f *code.File) { w.transactAt(f, "transact", w.Isolation) }
+
+// repeatMethod emits the same at REPEATABLE READ.
+func (w *writer) repeatMethod(f *code.File) { w.transactAt(f, "transactRepeatable", "repeatable read") }
+
+// transactAt emits transact, or what does the same at another level.
+func (w *writer) transactAt(f *code.File, name, level string) {
 	var args []*code.Statement
 	if w.isPgx() {
 		args = append(args, code.Id("ctx"))
 	}
-	doc := "transact is retry with fn in a transaction of its own, or in the caller's."
-	if w.Isolation != "" {
-		doc = "transact is retry with fn in a " + strings.ToUpper(w.Isolation) + " transaction of its own, or in the caller's."
+	doc := name + " is retry with fn in a transaction of its own, or in the caller's."
+	if level != "" {
+		doc = name + " is retry with fn in a " + strings.ToUpper(level) + " transaction of its own, or in the caller's."
 	}
 	decl(f, []string{doc},
-		code.Func().Add(queueReceiver()).Id("transact").Params(ctxParam(), code.Id("op").String(), tryFunc()).Error().Block(
+		code.Func().Add(queueReceiver()).Id(name).Params(ctxParam(), code.Id("op").String(), tryFunc()).Error().Block(
 			code.Return(code.Id("q").Dot("retry").Call(code.Id("ctx"), code.Id("op"), code.Func().Params(code.Id("db").Id("DBTX")).Error().BlockFunc(func(g *code.Group) {
 				g.If(code.Id("q").Dot("begin").Op("==").Nil()).Block(code.Return(code.Id("fn").Call(code.Id("db"))))
-				g.List(code.Id("tx"), code.Err()).Op(":=").Id("q").Dot("begin").Dot("BeginTx").Call(code.Id("ctx"), w.txOptions())
+				g.List(code.Id("tx"), code.Err()).Op(":=").Id("q").Dot("begin").Dot("BeginTx").Call(code.Id("ctx"), w.txOptions(level))
 				g.Add(ifErr())
 				g.Defer().Func().Params().Add(inline(code.Id("_").Op("=").Id("tx").Dot("Rollback").Call(args...))).Call().Comment("after a commit it does nothing")
 				if w.required() != nil {
@@ -853,19 +859,20 @@ func (w *writer) transactMethod(f *code.File) {
 // txOptions are the options with which the package begins a transaction:
 //
 //	&sql.TxOptions{Isolation: sql.LevelReadCommitted}
-func (w *writer) txOptions() *code.Statement {
-	if w.Isolation != "" && w.Isolation != "read committed" {
-		w.fail("isolation level %q is not known", w.Isolation)
+func (w *writer) txOptions(level string) *code.Statement {
+	name, ok := map[string]string{"": "", "read committed": "ReadCommitted", "repeatable read": "RepeatableRead"}[level]
+	if !ok {
+		w.fail("isolation level %q is not known", level)
 	}
 	switch {
-	case w.isPgx() && w.Isolation == "":
+	case w.isPgx() && level == "":
 		return code.Qual(pgxPath, "TxOptions").Values()
 	case w.isPgx():
-		return code.Qual(pgxPath, "TxOptions").Values(code.Id("IsoLevel").Op(":").Qual(pgxPath, "ReadCommitted"))
-	case w.Isolation == "":
+		return code.Qual(pgxPath, "TxOptions").Values(code.Id("IsoLevel").Op(":").Qual(pgxPath, name))
+	case level == "":
 		return code.Nil()
 	}
-	return code.Op("&").Qual("database/sql", "TxOptions").Values(code.Id("Isolation").Op(":").Qual("database/sql", "LevelReadCommitted"))
+	return code.Op("&").Qual("database/sql", "TxOptions").Values(code.Id("Isolation").Op(":").Qual("database/sql", "Level"+name))
 }
 
 // rowType emits

@@ -47,7 +47,7 @@ func (w *writer) holdMethod(f *code.File) {
 			code.If(code.Id("q").Dot("begin").Op("==").Nil()).Block(
 				code.Return(code.Nil(), w.newError("hold: the queue was made over a transaction; take jobs with WithTx")),
 			),
-			code.List(code.Id("tx"), code.Err()).Op(":=").Id("q").Dot("begin").Dot("BeginTx").Call(code.Id("ctx"), w.txOptions()),
+			code.List(code.Id("tx"), code.Err()).Op(":=").Id("q").Dot("begin").Dot("BeginTx").Call(code.Id("ctx"), w.txOptions(w.Isolation)),
 			code.If(code.Err().Op("!=").Nil()).Block(
 				code.Return(code.Nil(), w.errorf("hold: %w", code.Err())),
 			),

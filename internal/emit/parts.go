@@ -25,6 +25,7 @@ func (w *writer) parts() []part {
 		{"row", "db.go", w.rowType},
 		{"retry", "db.go", w.retryMethod},
 		{"transact", "db.go", w.transactMethod},
+		{"transactRepeatable", "db.go", w.repeatMethod},
 		{"settle", "db.go", w.settleMethod},
 		{"settleWith", "db.go", w.settleWithMethod},
 		{"stillHeld", "db.go", w.stillHeldFunc},

@@ -168,6 +168,139 @@ func (b *builder) unlike(e *Enqueue) []string {
 	return texts
 }
 
+// leaveAlike has the statement that adds a row look first whether one is like it, of which news are
+// the columns that it writes, and returns its head.
+func (b *builder) leaveAlike(s *scope, v *values, e *Enqueue, news []newColumn, errs *source.ErrorList) []string {
+	l := b.spec.Like
+	form := b.d.Fragments["like_look"].At(b.version)
+	switch {
+	case form == "":
+		errs.Errorf(l.Pos, "%s has no lock by which producers of jobs that are alike could wait for each other", b.pkg.Engine).
+			WithHint("Add a unique index over the columns, and leave like= out: enqueue=absent goes by that. Or look for the row in the transaction that adds the job, with WithTx, behind a lock of yours.")
+		return nil
+	case b.cluster:
+		errs.Errorf(l.Pos, "of a cluster each node knows its own locks only, so that two of them would add jobs that are alike").
+			WithHint("Add a unique index over the columns, and leave like= out: enqueue=absent goes by that. Or have all producers use one node and leave cluster: out.")
+		return nil
+	}
+	e.Like, e.Repeatable = true, b.d.Fragments["like_level"].At(b.version) != ""
+	v.Alike = dialect.Fill(form, "table", v.Table)
+	v.Conditions = s.alike(news, errs)
+	for i, n := range news {
+		if slices.Contains(l.Columns, n.column) { // of one type wherever the value stands
+			v.Values[i] = s.cast(n)
+		}
+		if f := n.field; f != nil && slices.Contains(l.Columns, n.column) && n.column.NotNull && !f.Sample.Few {
+			f.Unique, e.Apart = true, true
+		}
+	}
+	head := []string{"enqueue: a new row, unless one is like it in " + b.likeText() + ": then it adds none", "locks: the new row, until commit"}
+	if state := b.addedState(""); state != "" {
+		head[0] = "enqueue: a new row, " + state + ", unless one is like it in " + b.likeText() + ": then it adds none"
+	}
+	if rule := b.d.Fragments["like_locks"].At(b.version); rule != "" {
+		head[1] += "; " + rule
+	}
+	if number := b.d.Fragments["like_number"].At(b.version); number != "" {
+		g, gv := b.newScope(), b.base("Enqueue")
+		g.newArgument = g.argumentOfNew
+		var given []string
+		for _, c := range l.Columns {
+			if i := slices.IndexFunc(news, func(n newColumn) bool { return n.column == c }); i >= 0 {
+				given = append(given, g.cast(news[i]))
+			}
+		}
+		gv.Group.Locks = dialect.Fill(number, "table", v.TableText, "values", strings.Join(given, ", "))
+		e.Gate = g.statement("enqueue_gate", "gate", gv, nil, "enqueue: jobs that are alike in "+columnList(l.Columns)+" are added one after the other",
+			"locks: a number made of the table and these columns, until commit", "index: none; it reads nothing")
+		head[1] = "locks: the new row, until commit"
+		if fresh := b.d.Fragments["like_fresh"].At(b.version); fresh != "" {
+			v.Guard = []string{fresh}
+		}
+	}
+	return append(head, b.usesHead(b.likeIndex()))
+}
+
+// cast is what a new row has in a column, of that column's type also where nothing but the value
+// tells it.
+func (s *scope) cast(n newColumn) string {
+	value, arg := s.brings(n)
+	if arg == value && s.rule(n.column).Write == "" {
+		return s.d.Cast(value, s.castType(n.column.Type))
+	}
+	return value
+}
+
+// alike are the conditions on a row that a new one may not be like.
+func (s *scope) alike(news []newColumn, errs *source.ErrorList) []string {
+	l := s.spec.Like
+	var list []string
+	for _, c := range l.Columns {
+		i := slices.IndexFunc(news, func(n newColumn) bool { return n.column == c })
+		if i < 0 {
+			errs.Errorf(l.Pos, "a new job brings nothing to column %q, in which it would be like others", c.Name).
+				WithHint("Let NewJob have it: qgen:payload, or qgen:on enqueue set arg:%s. Or leave the column out of like=.", unexported(c.Name))
+			continue
+		}
+		own, value := s.column(c), s.cast(news[i])
+		condition := own + " = " + value
+		if form := s.d.Fragments["alike"].At(s.version); !c.NotNull && form != "" {
+			condition = dialect.Fill(form, "column", own, "value", value)
+		} else if !c.NotNull {
+			condition = "(" + condition + " OR " + own + " IS NULL AND " + value + " IS NULL)"
+		}
+		list = append(list, condition)
+	}
+	list = append(list, s.tests(s.spec.Members)...)
+	var states []string
+	for _, tests := range l.Tests {
+		if len(l.Tests) == 1 {
+			return append(list, s.tests(tests)...)
+		}
+		states = append(states, strings.Join(s.tests(tests), " AND "))
+	}
+	if len(states) > 0 {
+		list = append(list, "("+strings.Join(states, " OR ")+")")
+	}
+	return list
+}
+
+// likeText says for people which rows keep a job out.
+func (b *builder) likeText() string {
+	l := b.spec.Like
+	text := columnList(l.Columns)
+	if len(l.Tests) > 0 {
+		var states []string
+		for _, state := range l.Among {
+			states = append(states, string(state))
+		}
+		text += ", of those that are " + strings.Join(states, " or ")
+	}
+	return text
+}
+
+// likeIndex is the index by which rows are found that keep a job out.
+func (b *builder) likeIndex() wanted {
+	w := wanted{kind: "like", name: b.indexName("like"), plain: true, why: "serves Enqueue: the rows that are like a new job",
+		lacking: "Enqueue reads the table"}
+	if b.d.Fragments["like_locks"].At(b.version) != "" {
+		w.lacking += ", and locks it as it does"
+	}
+	if len(b.spec.Like.Tests) == 1 {
+		w = b.wantedFor(b.spec.Like.Tests[0])
+		w.kind, w.name, w.why, w.lacking = "like", b.indexName("like"), "serves Enqueue: the rows that are like a new job", "Enqueue reads the table"
+	}
+	w.columns = nil
+	for _, c := range b.spec.Like.Columns {
+		if !b.unindexed(c) {
+			w.columns = append(w.columns, indexKey{column: c})
+		}
+	}
+	w.fixed, w.told = len(w.columns), 0
+	w, _ = b.fit(w)
+	return w
+}
+
 // checkAbsent complains where nothing could be left out, or nothing tells it for sure, and
 // says what keeps jobs out.
 func (b *builder) checkAbsent(errs *source.ErrorList) {
@@ -181,9 +314,13 @@ func (b *builder) checkAbsent(errs *source.ErrorList) {
 		complain("Leave enqueue=absent out.", "there is no Enqueue that could leave jobs out: %s", b.noEnqueue)
 		return
 	}
+	if b.spec.Like != nil {
+		b.pkg.Notes = append(b.pkg.Notes, "enqueue=absent leaves a job out where a row is like it in "+b.likeText()+"; producers that do not add jobs by Enqueue may still add one beside it")
+		return
+	}
 	keys := b.keysInWay()
 	if len(keys) == 0 {
-		complain("Add a unique index over what no two jobs may have in common, with a predicate where ended jobs do not count; or leave enqueue=absent out and "+within+".",
+		complain("Say by like= in which columns jobs are alike: like=\"kind, target\". Or add a unique index over what no two jobs may have in common, with a predicate where ended jobs do not count; or leave enqueue=absent out and "+within+".",
 			"no unique key of %q could keep a job out: new rows are alike in none", t.QualifiedName())
 		return
 	}
@@ -214,9 +351,12 @@ func (b *builder) checkAbsent(errs *source.ErrorList) {
 }
 
 // keyColumns names the columns of a key.
-func keyColumns(k *schema.Key) string {
+func keyColumns(k *schema.Key) string { return columnList(k.Columns) }
+
+// columnList names columns.
+func columnList(columns []*schema.Column) string {
 	var names []string
-	for _, c := range k.Columns {
+	for _, c := range columns {
 		names = append(names, c.Name)
 	}
 	return strings.Join(names, ", ")
@@ -225,13 +365,21 @@ func keyColumns(k *schema.Key) string {
 // unlessThere says which jobs Enqueue leaves out.
 const unlessThere = ", unless a row stands in its way by a unique key"
 
+// unless says which jobs Enqueue leaves out.
+func (b *builder) unless() string {
+	if b.spec.Like == nil {
+		return unlessThere
+	}
+	return ", unless a row is like it in " + b.likeText()
+}
+
 // leftOut says what Enqueue does where a job may be left out, and when one that is added appears.
 func (b *builder) leftOut(e *Enqueue, appears string) string {
 	tells := ", and tells whether it was added."
 	if e.tellsKey() {
 		tells = ". It returns the key and whether the job was added; where it was not, the key is the zero value."
 	}
-	text := unlessThere + tells + " A row that is there already is no error, and the caller's transaction goes on. " + appears
+	text := b.unless() + tells + " A row that is there already is no error, and the caller's transaction goes on. " + appears
 	if rule := b.d.Fragments["duplicate_rule"].At(b.version); e.Collides && rule != "" {
 		text += " " + rule
 	}
@@ -244,7 +392,7 @@ func (b *builder) leftOutMany(e *Enqueue, none string) string {
 	if e.tellsKey() {
 		tells = ". It returns, in the order of news, the keys and which of the jobs were added; where one was not, its key is the zero value. "
 	}
-	return "each of the jobs" + unlessThere + ", also one that the same call has added" + tells + none
+	return "each of the jobs" + b.unless() + ", also one that the same call has added" + tells + none
 }
 
 // tellsKey reports whether the key of a new row is known to whoever has added it.

@@ -294,7 +294,7 @@ func (b *builder) othersIndex(c *queue.Companion) wanted {
 			w.columns = append(w.columns, indexKey{column: v.Column.Column})
 		}
 	}
-	w.fixed, w.told = len(w.columns), len(w.columns)
+	w.fixed = len(w.columns)
 	w, _ = b.fit(w)
 	return w
 }

@@ -1007,7 +1007,10 @@ func (b *builder) docEnqueue(e *Enqueue) {
 	if also != "" {
 		locks = "It locks the rows of other tables that it writes, until it commits."
 	}
-	if e.Absent {
+	switch {
+	case e.Like:
+		locks = strings.TrimSpace(b.d.Fragments["like_rule"].At(b.version) + " " + locks)
+	case e.Absent:
 		locks = strings.TrimSpace("It waits for a transaction that adds or deletes a row of the same unique key. " + locks)
 	}
 	locks = b.locksOfWrite(locks)

@@ -897,6 +897,9 @@ func (b *builder) buildIndexes() {
 		list = append(list, b.wantedKey())
 	}
 	list = append(list, b.othersIndexes()...)
+	if e := b.pkg.Enqueue; e != nil && e.Like {
+		list = append(list, b.likeIndex())
+	}
 	var advised []*schema.Index // as those of b.pkg.Indexes would be, nil for one that exists
 	b.noteUnheld()
 	for _, w := range list {

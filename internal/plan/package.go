@@ -580,6 +580,16 @@ type Enqueue struct {
 	// Absent: a job is left out where a row stands in its way by a unique key. Then One writes
 	// none, or fails with one of Transient.Duplicates where Collides; Many is then all or none.
 	Absent, Collides bool
+	// Like: rows keep a job out that no unique key tells; One looks for them, and adds none then.
+	// Gate, in the same transaction before it, has producers of jobs that are alike wait for each
+	// other where a server does not do that by itself.
+	Like bool
+	Gate *Statement
+	// Repeatable: the transactions in which One looks are at REPEATABLE READ, where others wait that
+	// add a row which it did not find.
+	Repeatable bool
+	// Apart: there is a column by which any number of jobs are told apart that are not to be alike.
+	Apart bool
 	// Unlike are parts of the text of such an error that no row in the way has made.
 	Unlike []string
 	// Upsert: a row that the job meets by a unique key is changed in its place. One does that by

@@ -161,6 +161,11 @@ func (b *builder) checkConformance(q *config.Queue, errs *source.ErrorList) {
 		refuse("The test adds jobs of its own with Enqueue. Make that possible, or leave conformance out.", "%s", b.noEnqueue)
 		return
 	}
+	if e := b.pkg.Enqueue; e.Like && !e.Apart {
+		refuse("Leave conformance out, and test with jobs of your own.",
+			"the test adds some hundred jobs, and Enqueue leaves out those that are alike in %s, which have too few values to tell them apart", columnList(b.spec.Like.Columns))
+		return
+	}
 	for _, key := range b.newKeys() {
 		names, narrowed := b.tooFew(key)
 		switch {

@@ -993,7 +993,12 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 		added, lot = "a new row, "+state, "new rows, "+state
 	}
 	head := []string{"enqueue: " + added, "locks: nothing that others wait for"}
-	if e.Absent = b.spec.Absent; e.Absent {
+	e.Absent = b.spec.Absent
+	switch {
+	case e.Absent && b.spec.Like != nil:
+		together = false
+		head = b.leaveAlike(s, &v, e, news, errs)
+	case e.Absent:
 		e.Collides = len(b.d.Transient.Duplicates) > 0
 		v.Absent = !e.Collides
 		e.Unlike = b.unlike(e)
@@ -1021,6 +1026,9 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 		}
 	}
 	e.One = s.statement("enqueue", "insert_one", v, keys, head...)
+	if e.Repeatable {
+		e.One.Head[len(e.One.Head)-1] = "isolation: repeatable read"
+	}
 	if together && b.batches("lists") {
 		row := "(" + strings.Join(mv.Values, ", ") + ")"
 		mv.Batch.List = many.list(Arg{Kind: ArgNewList, Batch: order, First: row, More: ",\n       " + row})

@@ -90,6 +90,10 @@ type values struct {
 	NewKey      string
 	Triggers    bool // the DDL of the table has triggers
 	Absent      bool // an insert leaves out what is there already
+	// Alike, with conditions, is the table that an insert looks into, and adds nothing where they
+	// hold for a row of it.
+	Alike      string
+	Conditions []string
 	// Conflict is by what an insert finds the row that is there, to which it then does Set; nil
 	// where it adds a row or fails.
 	Conflict *conflict

@@ -129,6 +129,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.sound = !damaged && errs.Len() == before
 	b.buildStates()
 	b.buildTransitions()
+	b.readLike()
 	if there == nil {
 		b.readCompanions()
 		b.askMembers()

@@ -58,7 +58,11 @@ func (s *Spec) String() string {
 		line("accept", "asks of each ready job")
 	}
 	if s.Absent && s.Transitions[Enqueue] != nil {
-		line("enqueue", "leaves out what is there already")
+		what := ""
+		if s.Like != nil {
+			what = ", like it in " + s.Like.text()
+		}
+		line("enqueue", "leaves out what is there already%s", what)
 	}
 	if u := s.Upsert; u != nil && s.Transitions[Update] != nil {
 		line("enqueue", "changes what is there already%s", u.text())

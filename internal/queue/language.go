@@ -94,6 +94,7 @@ var verbs = []*verb{
 		{name: "purge", takes: oneValue, only: []string{"done", "failed", "apart", "none"}},
 		{name: "redrive", takes: oneValue, only: []string{"none"}},
 		{name: "enqueue", takes: oneValue, only: []string{"absent", "update"}}, {name: "key", takes: oneValue},
+		{name: "like", takes: oneValue}, {name: "among", takes: anyValues},
 	}},
 	{name: "where", on: onTable, takes: anSQL},
 	{name: "id", on: onColumn, takes: aNumber},

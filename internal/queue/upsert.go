@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // readEnqueue reads enqueue= and key= of the queue.
@@ -26,6 +29,100 @@ func (b *binding) readEnqueue() {
 	default:
 		b.spec.Upsert.Key, b.spec.Upsert.KeyPos = strings.TrimSpace(key.values[0].text), key.values[0].pos
 	}
+}
+
+// Like says which rows a new job may not be like: those of some states that have the same as it in
+// all of some columns, a null being like a null.
+type Like struct {
+	Pos     source.Pos
+	Columns []*schema.Column
+	Among   []StateName
+	// Tests are those of the rows, of any of these states; none: all rows of the queue.
+	Tests [][]Test
+}
+
+// text says for people which rows those are.
+func (l *Like) text() string {
+	var states []string
+	for _, s := range l.Among {
+		states = append(states, string(s))
+	}
+	return names(l.Columns) + " among those that are " + strings.Join(states, ", ")
+}
+
+// readLike reads like= and among= of the queue. The states must be known.
+func (b *binding) readLike() {
+	w, among := b.queue.word("like"), b.queue.word("among")
+	switch {
+	case w == nil && among == nil:
+		return
+	case w == nil:
+		b.errorf(among.pos, "among= says of which states rows are that keep a new job out").
+			WithHint("Say beside it in which columns they are like the job: like=\"kind, target\".")
+		return
+	case !b.spec.Absent:
+		b.errorf(w.pos, "like= says which jobs Enqueue leaves out").WithHint("Say enqueue=absent beside it, or leave it out.")
+		return
+	}
+	l := &Like{Pos: w.pos}
+	v := w.values[0]
+	for name := range strings.SplitSeq(v.text, ",") {
+		c := b.columnNamed(b.table, strings.TrimSpace(name), v.pos)
+		switch {
+		case c == nil:
+			return
+		case c.Type.Array || slices.Contains([]schema.Class{schema.JSON, schema.Float, schema.Bytes}, c.Type.Class):
+			b.errorf(v.pos, "column %q is %s, which is not compared for being alike", c.Name, c.Type.Raw).
+				WithHint("Name columns that hold a number, a text, a time or a uuid.")
+			return
+		case slices.Contains(l.Columns, c):
+			b.errorf(v.pos, "column %q is named twice", c.Name).WithHint("Name each column once.")
+			return
+		}
+		l.Columns = append(l.Columns, c)
+	}
+	if l.Among = []StateName{Ready, Claimed, Running}; among != nil {
+		l.Among = nil
+		for _, v := range among.values {
+			state := StateName(v.text)
+			switch {
+			case !slices.Contains([]StateName{Ready, Claimed, Running, Done, Failed}, state):
+				b.errorf(v.pos, "%q is no state of a job", v.text).
+					WithHint("%s", suggest(v.text, []string{string(Ready), string(Claimed), string(Running), string(Done), string(Failed)}, "The states are"))
+				return
+			case b.spec.States[state] == nil:
+				b.errorf(v.pos, "no row of this queue is %s", state).WithHint("Leave the word out.")
+				return
+			case slices.Contains(l.Among, state):
+				b.errorf(v.pos, "%s is said twice", state).WithHint("Name each state once.")
+				return
+			}
+			l.Among = append(l.Among, state)
+		}
+	}
+	l.Among = slices.DeleteFunc(l.Among, func(s StateName) bool { return b.spec.States[s] == nil })
+	for _, state := range l.Among {
+		l.Tests = append(l.Tests, b.all(state))
+	}
+	single := func(tests []Test) bool { return len(tests) == 1 }
+	switch {
+	case slices.ContainsFunc(l.Tests, func(tests []Test) bool { return len(tests) == 0 }):
+		l.Tests = nil
+	case !slices.ContainsFunc(l.Tests, func(tests []Test) bool { return !single(tests) }):
+		t := l.Tests[0][0]
+		for _, tests := range l.Tests[1:] {
+			t = union(t, tests[0])
+		}
+		l.Tests = [][]Test{{t}}
+	}
+	all := true
+	for state := range b.spec.States {
+		all = all && slices.Contains(l.Among, state)
+	}
+	if all {
+		l.Tests = nil
+	}
+	b.spec.Like = l
 }
 
 // text says for people what else is said of it.

@@ -343,7 +343,7 @@ func statement(file string) string {
 
 // rolledBack reports whether err surely left nothing behind and may not come again.
 func rolledBack(err error) bool {
-	return hasNumber(err, 1213, 1205, 3572, 1020, 3101, 1180)
+	return hasNumber(err, 1213, 1205, 3572, 1020, 3101, 1180, 1467)
 }
 
 // unknown reports whether the connection is gone, and with it the answer.

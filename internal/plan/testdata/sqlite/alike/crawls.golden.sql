@@ -1,0 +1,233 @@
+-- Package crawlsq uses the table crawls as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> (deleted)
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates crawls_like.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a row whose claim has run out is claimed again, since nothing but column "till" says which rows run (expired=claim)
+-- note: no order is said: rows are taken in the order of the key, site, no
+-- note: the fence compares column "till", which counts whole seconds: two claims within one second look alike
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+-- note: enqueue=absent leaves a job out where a row is like it in url; producers that do not add jobs by Enqueue may still add one beside it
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: the primary key (site, "no")
+-- arguments: 1: limit
+UPDATE /* crawlsq.Claim */ crawls
+SET    till = unixepoch() + 300
+WHERE  rowid IN (
+           SELECT rowid
+           FROM   crawls
+           WHERE  (till <= unixepoch() OR till IS NULL)
+           ORDER  BY site, "no"
+           LIMIT  ?1)
+RETURNING site, "no", url, till;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: the primary key (site, "no")
+UPDATE /* crawlsq.Claim */ crawls
+SET    till = unixepoch() + 300
+WHERE  rowid = (
+           SELECT rowid
+           FROM   crawls
+           WHERE  (till <= unixepoch() OR till IS NULL)
+           ORDER  BY site, "no"
+           LIMIT  1)
+RETURNING site, "no", url, till;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all Site No Till
+DELETE /* crawlsq.Complete */ FROM crawls
+WHERE  (site, "no", till) IN (
+           SELECT json_extract(value, '$[0]') AS site_held,
+                  json_extract(value, '$[1]') AS no_held,
+                  json_extract(value, '$[2]') AS till_held
+           FROM   json_each(?1))
+AND    +(till IS NOT NULL)
+RETURNING site, "no";
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all Site No Till
+DELETE /* crawlsq.Fail */ FROM crawls
+WHERE  (site, "no", till) IN (
+           SELECT json_extract(value, '$[0]') AS site_held,
+                  json_extract(value, '$[1]') AS no_held,
+                  json_extract(value, '$[2]') AS till_held
+           FROM   json_each(?1))
+AND    +(till IS NOT NULL)
+RETURNING site, "no";
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all Site No Till
+UPDATE /* crawlsq.Requeue */ crawls
+SET    till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS site_held,
+                  json_extract(value, '$[1]') AS no_held,
+                  json_extract(value, '$[2]') AS till_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  site = site_held
+AND    "no" = no_held
+AND    +(till = till_held
+      AND    till IS NOT NULL)
+RETURNING site, "no";
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all Site No Till
+UPDATE /* crawlsq.Extend */ crawls
+SET    till = unixepoch() + 300
+FROM   (
+           SELECT json_extract(value, '$[0]') AS site_held,
+                  json_extract(value, '$[1]') AS no_held,
+                  json_extract(value, '$[2]') AS till_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  site = site_held
+AND    "no" = no_held
+AND    +(till = till_held
+      AND    till IS NOT NULL)
+RETURNING site, "no", till;
+
+-- sql/enqueue.sql
+-- enqueue: a new row, unless one is like it in url: then it adds none
+-- locks: the database for writing, while the statement runs
+-- index: (url)
+-- arguments: 1: new Site, 2: new No, 3: new URL
+INSERT /* crawlsq.Enqueue */ INTO crawls
+       (site, "no", url)
+SELECT ?1, ?2, coalesce(?3, '/')
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   crawls
+           WHERE  url = coalesce(?3, '/'))
+RETURNING site, "no";
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* crawlsq.Stats */
+       count(*) FILTER (WHERE (till <= unixepoch() OR till IS NULL)) AS ready,
+       count(*) FILTER (WHERE till IS NOT NULL AND till > unixepoch()) AS running,
+       count(*) FILTER (WHERE till IS NOT NULL AND till <= unixepoch()) AS expired
+FROM   crawls;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (site, "no")
+-- arguments: 1: limit
+SELECT /* crawlsq.Peek */
+       site, "no", url
+FROM   crawls
+WHERE  (till <= unixepoch() OR till IS NULL)
+ORDER  BY site, "no"
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* crawlsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* crawlsq.Verify */ want (name, type) AS (
+    VALUES ('site', 'int'),
+           ('no', 'int'),
+           ('url', 'varchar(200)'),
+           ('till', 'integer')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('crawls') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* crawlsq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('sqlite_autoindex_crawls_1', 'site, no', 'site, no', ''),
+           ('crawls_like', 'url', 'url', '')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('crawls') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: sqlite_autoindex_crawls_1 serves already
+
+-- serves Enqueue: the rows that are like a new job
+CREATE INDEX crawls_like ON crawls (url);

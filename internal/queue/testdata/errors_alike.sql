@@ -1,0 +1,16 @@
+-- qgen:queue a like="kind" done=delete
+CREATE TABLE a (id bigserial PRIMARY KEY, kind text);
+-- qgen:queue b enqueue=absent among=ready done=delete
+CREATE TABLE b (id bigserial PRIMARY KEY, kind text);
+-- qgen:queue c enqueue=absent like="kind, body, kind" done=delete
+CREATE TABLE c (id bigserial PRIMARY KEY, kind text, body jsonb);
+-- qgen:queue d enqueue=absent like="kind, kind" done=delete
+CREATE TABLE d (id bigserial PRIMARY KEY, kind text);
+-- qgen:queue e enqueue=absent like="kinds" done=delete
+CREATE TABLE e (id bigserial PRIMARY KEY, kind text);
+-- qgen:queue f enqueue=absent like="kind" among=waiting
+CREATE TABLE f (id bigserial PRIMARY KEY, kind text, state text NOT NULL DEFAULT 'new'); -- qgen:status ready=new running=busy done=done
+-- qgen:queue g enqueue=absent like="kind" among=ready|ready done=delete
+CREATE TABLE g (id bigserial PRIMARY KEY, kind text);
+-- qgen:queue h enqueue=absent like="kind" among=ready|failed done=delete failed=delete
+CREATE TABLE h (id bigserial PRIMARY KEY, kind text, till timestamptz); -- qgen:lease length=5m
