@@ -62,6 +62,8 @@ var strategies = []strategy{
 			return false, b.d.Title + " " + b.version.String() + " cannot return the rows of an UPDATE", b.sinceMend(dialect.Returning)
 		case b.can(dialect.OrderedUpdate):
 			return true, "UPDATE takes the first rows in queue order and returns them; of two claims that meet one is undone and made again", ""
+		case b.spec.Waits && b.can(dialect.RowLocks):
+			return true, "the claim waits for the lock of the row that its caller names, and UPDATE returns what it changed", ""
 		case b.can(dialect.SkipLocked):
 			return true, "the server passes over locked rows and UPDATE returns what it changed", ""
 		case b.d.SingleWriter:
@@ -97,6 +99,9 @@ var strategies = []strategy{
 				return false, why, mend
 			}
 		}
+		if b.spec.Waits {
+			return true, "a block locks the row that its caller names, waiting for it, and writes it", ""
+		}
 		return true, "a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them", ""
 	}},
 	{name: "token", possible: func(b *builder) (bool, string, string) {
@@ -123,13 +128,16 @@ var strategies = []strategy{
 			return b.lockless()
 		case !b.can(dialect.RowLocks):
 			return false, b.d.Title + " locks the whole database, not rows", ""
-		case !b.can(dialect.SkipLocked):
+		case !b.can(dialect.SkipLocked) && !b.spec.Waits:
 			return b.cannotSkip(dialect.SkipLocked)
 		case b.can(dialect.OpenCursors) && b.spec.Table.NoRowIdentity:
 			return false, "rows of the table have no place by which a block could lock them", "Say strategy=guarded, or leave ORGANIZATION INDEX out."
 		}
 		if len(b.spec.Key) == 0 {
 			return false, "rows have no key by which a locked row could be written", "Add a primary key, or mark unique columns with qgen:id."
+		}
+		if b.spec.Waits {
+			return true, "the row that the caller names is locked, waiting for it, and then written by its key", ""
 		}
 		return true, "ready rows are locked, passing over locked ones, and then written by their keys", ""
 	}},
@@ -167,6 +175,9 @@ var strategies = []strategy{
 
 // choose sets the strategy and the reasons, or reports why there is none.
 func (b *builder) choose(errs *source.ErrorList) bool {
+	if !cmp.Or(b.ready, b).checkWaits(errs) {
+		return false
+	}
 	if b.ready != nil {
 		return b.chooseAway(errs)
 	}
@@ -365,7 +376,7 @@ func (b *builder) can(c dialect.Capability) bool {
 	if b.locksTable() && slices.Contains([]dialect.Capability{dialect.RowLocks, dialect.SkipLocked, dialect.Blocks}, c) {
 		return false
 	}
-	if b.spec.Waits && c == dialect.SkipLocked {
+	if c == dialect.SkipLocked && b.waitsForLocks("") {
 		return false // is asked not to
 	}
 	if _, absent := b.d.ClusterAbsent[c]; absent && b.cluster {
@@ -488,7 +499,7 @@ func (b *builder) nameless() (bool, string, string) {
 // canLockInOrder reports whether ready rows can be locked without locking all of
 // them: where a server locks what it sorts, an index has to give the order.
 func (b *builder) canLockInOrder() (bool, string, string) {
-	if !b.can(dialect.LocksSorted) {
+	if !b.can(dialect.LocksSorted) || b.waitsForOne() {
 		return true, "", ""
 	}
 	return b.givesOrder()
@@ -555,7 +566,7 @@ func (b *builder) canHold() (bool, string, string) {
 	case b.cluster:
 		return false, "of a cluster each node knows its own row locks only, so that two workers would hold one row until one of them commits",
 			"Add a running state or a lease column, which a claim can write; or have all workers use one node and leave cluster: out."
-	case !b.can(dialect.SkipLocked):
+	case !b.can(dialect.SkipLocked) && !b.spec.Waits:
 		return b.cannotSkip(dialect.SkipLocked)
 	case !inOrder:
 		return false, why, mend

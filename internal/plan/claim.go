@@ -426,6 +426,9 @@ func (b *builder) locksSorted(head string) string {
 
 // sortsLocked reports whether the server locks all ready rows, since it sorts them.
 func (b *builder) sortsLocked() bool {
+	if b.waitsForOne() {
+		return false
+	}
 	given, _, _ := b.givesOrder()
 	return b.can(dialect.SortsLocked) && len(b.spec.Order) > 0 && (!given || len(b.several()) > 0)
 }

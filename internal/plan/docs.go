@@ -193,6 +193,8 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "It takes no locks."
 	case p.Strategy == "offset" && !b.d.SingleWriter:
 		p.Locks = "It locks no row of the table; the row of the group in " + plainText(b.sideName()) + " is written in one statement, which waits for others that write it."
+	case p.Strategy == "hold" && b.spec.Waits:
+		p.Locks = "It waits for a row that others hold, looks again whether it is ready, and locks it until the transaction ends."
 	case p.Strategy == "hold":
 		p.Locks = "It locks the rows it returns until the transaction ends and passes over rows that others hold."
 		if b.sortsLocked() {

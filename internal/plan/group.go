@@ -176,6 +176,9 @@ func (s strategy) fits(b *builder) (ok bool, why, mend string) {
 	if ok, no, mend := b.bearsGate(s.name); !ok {
 		return false, no, mend
 	}
+	if ok, no, mend := b.bearsWait(s.name); !ok {
+		return false, no, mend
+	}
 	return true, why, mend
 }
 

@@ -697,7 +697,7 @@ func (b *builder) spoken() (columns []*schema.Column) {
 // apart returns the tests of ready rows that a claim reads one value after the other, each in
 // queue order, because sorting the rows of all would lock them.
 func (b *builder) apart() []queue.Test {
-	if inOrder, _, _ := b.canLockInOrder(); !inOrder || !b.can(dialect.LocksSorted) || len(b.spec.Key) == 0 || b.pkg.Strategy == "hold" {
+	if inOrder, _, _ := b.canLockInOrder(); !inOrder || !b.can(dialect.LocksSorted) || len(b.spec.Key) == 0 || b.pkg.Strategy == "hold" || b.waitsForOne() {
 		return nil
 	}
 	return b.several()
@@ -1448,16 +1448,16 @@ func (b *builder) named() []*schema.Column {
 		if t.Op != queue.Raw || len(t.Or) > 0 {
 			continue
 		}
-		name, arg, equal := strings.Cut(t.SQL, "=")
-		arg = strings.TrimSpace(arg)
-		if !equal || !strings.HasPrefix(arg, "{arg:") || strings.Index(arg, "}") != len(arg)-1 {
-			name, arg, _ = strings.Cut(strings.TrimSpace(t.SQL), " ")
-			if arg = strings.TrimSpace(arg); len(arg) < 2 || !strings.EqualFold(arg[:2], "in") {
-				continue
-			}
-			if arg = strings.TrimSpace(arg[2:]); !strings.Contains(arg, "{arg:") || unwrapped(arg) == arg {
-				continue // no list of what the caller's argument leads to
-			}
+		if c := b.argued(t); c != nil {
+			columns = append(columns, c)
+			continue
+		}
+		name, arg, _ := strings.Cut(strings.TrimSpace(t.SQL), " ")
+		if arg = strings.TrimSpace(arg); len(arg) < 2 || !strings.EqualFold(arg[:2], "in") {
+			continue
+		}
+		if arg = strings.TrimSpace(arg[2:]); !strings.Contains(arg, "{arg:") || unwrapped(arg) == arg {
+			continue // no list of what the caller's argument leads to
 		}
 		if c := b.spec.Table.Column(b.d.Fold(strings.TrimPrefix(strings.TrimSpace(name), "{row}."))); c != nil {
 			columns = append(columns, c)

@@ -68,6 +68,19 @@ func TestClaimsWaitForLockedRows(t *testing.T) {
 			waits("cancel", first, "UPDATE jobs SET priority = 7 WHERE id = "+id, "UPDATE jobs SET state = 'busy' WHERE id = "+id, 1)
 			waits("cancel", first+1, "UPDATE jobs SET priority = 7 WHERE id = "+id+" + 1", "UPDATE jobs SET state = 'done' WHERE id = "+id+" + 1", 0)
 			waits("drop", "b", "UPDATE jobs SET priority = 7 WHERE host = 'b'", "UPDATE jobs SET state = 'busy' WHERE host = 'b'", 1)
+			run(db, "INSERT INTO jobs (host, state) VALUES ('c', 'new'), ('c', 'new'), ('c', 'held'), ('c', 'held')")
+			var last int64
+			if err := db.QueryRow("SELECT max(id) FROM jobs").Scan(&last); err != nil {
+				t.Fatal(err)
+			}
+			set := func(column, value string, id int64) string {
+				return fmt.Sprintf("UPDATE jobs SET %s = '%s' WHERE id = %d", column, value, id)
+			}
+			waits("byid", last-3, set("priority", "7", last-3), set("state", "sent", last-3), 1)
+			waits("byid", last-2, set("priority", "7", last-2), set("state", "done", last-2), 0)
+			if live.engine != "postgresql" { // whose statements see rows as they were when they began
+				waits("byid", last-1, set("state", "sent", last-1), set("priority", "7", last-1), 1)
+			}
 			if live.engine == "postgresql" {
 				run(db, "INSERT INTO notes (task) VALUES (1), (1), (2)")
 				waits("notes", 1, "UPDATE notes SET body = 'x' WHERE task = 1", "UPDATE notes SET body = 'y' WHERE task = 1", 1)

@@ -6,6 +6,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -228,6 +229,10 @@ func (b *builder) base(op string) values {
 	}
 	v := *b.shared
 	v.Tag = "/* " + b.pkg.Name + "." + op + " */"
+	if skip := string(dialect.SkipLocked); v.Can[skip] && b.waitsForLocks(op) {
+		v.Can = maps.Clone(v.Can)
+		v.Can[skip] = false
+	}
 	return v
 }
 
@@ -314,7 +319,7 @@ func (s *scope) statement(name, template string, v values, rows []*Field, head .
 			}
 		}
 	}
-	st := &Statement{Name: name, Var: statementVar(name), Head: s.head(template, head), SQL: sql, Rows: rows}
+	st := &Statement{Name: name, Var: statementVar(name), Head: s.head(template, v.Can[string(dialect.SkipLocked)], head), SQL: sql, Rows: rows}
 	for _, i := range order {
 		st.Args = append(st.Args, s.args[i])
 	}
@@ -338,9 +343,9 @@ func (b *builder) looksOutside(condition string) bool {
 
 // head completes the head comment of a statement by what the server does with
 // it. A server that lets one statement write at a time locks everything for it;
-// one that cannot pass over locked rows waits for them; and where there are
+// what does not skip locked rows waits for them; and where there are
 // levels of isolation, statements that look for rows of the queue want one.
-func (b *builder) head(template string, lines []string) []string {
+func (b *builder) head(template string, skips bool, lines []string) []string {
 	lines = slices.DeleteFunc(lines, func(l string) bool { return l == "" })
 	starts := func(word string) int {
 		return slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, word+": ") })
@@ -353,7 +358,7 @@ func (b *builder) head(template string, lines []string) []string {
 			lines[i] = "locks: the table, while the statement runs"
 		case b.can(dialect.OrderedUpdate) && writesSome(template):
 			lines[i] = strings.Replace(lines[i], "passes over rows that are locked", "of two that meet one is undone and made again", 1)
-		case !b.passes(template):
+		case !skips || !b.passes(template):
 			lines[i] = strings.Replace(lines[i], "passes over rows", "waits for rows", 1)
 		}
 	}
@@ -375,6 +380,9 @@ func (b *builder) passes(template string) bool {
 
 // claimPasses reports whether a claim passes over rows that others have locked.
 func (b *builder) claimPasses() bool {
+	if b.spec.Waits {
+		return false
+	}
 	if b.pkg.Strategy == "token" {
 		return b.passes("update_some")
 	}

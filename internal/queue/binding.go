@@ -250,10 +250,7 @@ func (b *binding) readQueue() {
 		b.spec.Strategy, b.spec.ForcedPos = w.values[0].text, w.pos
 	}
 	if w := b.queue.word("locked"); w != nil {
-		if b.spec.Waits = b.spec.Strategy == "pop"; !b.spec.Waits {
-			b.errorf(w.pos, "%s is of strategy=pop, which changes rows that its caller names", w.pos.Text()).
-				WithHint("Workers that waited for rows of others would claim one after the other. Leave it out; or make a stage of what has to wait, such as to cancel a job: strategy=pop %s.", w.pos.Text())
-		}
+		b.spec.Waits, b.spec.WaitsPos = true, w.pos
 	}
 	if w := b.queue.word("emit"); w != nil {
 		b.spec.Procedures, b.spec.StoredPos = true, w.pos

@@ -91,9 +91,10 @@ type Spec struct {
 	MinPos    source.Pos
 	Strategy  string // forced, "" = chosen
 	ForcedPos source.Pos
-	// Waits: a claim of strategy pop, and Purge, wait for rows that others have locked, and pass
-	// over none.
-	Waits bool
+	// Waits: a claim waits for rows that others have locked, and passes over none; with strategy pop
+	// Purge does as well. WaitsPos is where that was said.
+	Waits    bool
+	WaitsPos source.Pos
 	// Accept: Claim asks the caller of each ready job whether it takes it; where that was
 	// said.
 	Accept    bool

@@ -20,12 +20,6 @@ CREATE TABLE later (
     at    timestamptz   -- qgen:on claim set now
 );
 
--- Workers that wait for rows of others would stand in line.
--- qgen:queue waiting locked=wait
-CREATE TABLE waiting (
-    id    int PRIMARY KEY,
-    state int NOT NULL -- qgen:status ready=0 running=1 done=2
-);
 -- qgen:queue skipping strategy=pop locked=skip
 CREATE TABLE skipping (
     id    int PRIMARY KEY,

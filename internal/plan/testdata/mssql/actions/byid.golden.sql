@@ -1,0 +1,316 @@
+-- Package byidq uses the table jobs as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+--
+-- Jobs are claimed by the strategy returning: the claim waits for the lock of the row that its caller names, and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_byid_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the claim waits for the lock of the row that its caller names, and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      it reads ready rows without waiting for locks, and locked=wait is asked for
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "id"
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: limit, 2: param id int64
+WITH /* byidq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, host, state, priority, till, reason
+    FROM   jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state IN ('new', 'sent')
+    AND    id = @p2
+    ORDER  BY id
+)
+UPDATE picked
+SET    state = 'busy',
+       till = DATEADD(minute, 5, SYSUTCDATETIME())
+OUTPUT inserted.id, inserted.host, inserted.priority,
+       CONVERT(varchar(27), inserted.till, 126), inserted.reason;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* byidq.Complete */ jobs
+SET    state = 'done',
+       till = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           till_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = CONVERT(datetime2, till_held, 126)
+AND    state = 'busy';
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: error, 2: batch_all ID Till
+UPDATE /* byidq.Fail */ jobs
+SET    state = 'failed',
+       till = NULL,
+       reason = @p1
+OUTPUT inserted.id
+FROM   OPENJSON(@p2) WITH (
+           id_held bigint '$[0]',
+           till_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = CONVERT(datetime2, till_held, 126)
+AND    state = 'busy';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* byidq.Requeue */ jobs
+SET    state = 'new',
+       till = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           till_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = CONVERT(datetime2, till_held, 126)
+AND    state = 'busy';
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* byidq.Extend */ jobs
+SET    till = DATEADD(minute, 5, SYSUTCDATETIME())
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.till, 126)
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           till_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = CONVERT(datetime2, till_held, 126)
+AND    state = 'busy';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (till) WHERE state = 'busy'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* byidq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, till
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'busy'
+    AND    till <= SYSUTCDATETIME()
+)
+UPDATE picked
+SET    state = 'new',
+       till = NULL
+OUTPUT inserted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Host, 2: new Priority
+INSERT /* byidq.Enqueue */ INTO jobs
+       (host, priority)
+OUTPUT inserted.id
+VALUES (CONVERT(varchar(8000), @p1), coalesce(@p2, 0));
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all Host Priority
+SET /* byidq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO jobs
+       (host, priority)
+OUTPUT inserted.id
+INTO   @kept
+SELECT CONVERT(varchar(8000), host_new), coalesce(priority_new, 0)
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           host_new nvarchar(4000) '$[0]',
+           priority_new int '$[1]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* byidq.Stats */
+       count(CASE WHEN state IN ('new', 'sent') THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'done' THEN 1 END) AS done,
+       count(CASE WHEN state = 'failed' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'busy' AND till <= SYSUTCDATETIME() THEN 1 END) AS expired
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: limit, 2: param id int64
+SELECT /* byidq.Peek */ TOP (@p1)
+       id, host, priority, reason
+FROM   jobs WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state IN ('new', 'sent')
+AND    id = @p2
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* byidq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* byidq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('host', 'varchar'),
+                  ('state', 'varchar'),
+                  ('priority', 'int'),
+                  ('till', 'datetime2'),
+                  ('reason', 'varchar')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'jobs'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* byidq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('jobs')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('jobs')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* byidq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('PK__jobs', '', '', ''),
+                  ('jobs_byid_expired', 'till', 'till', 'state=''busy''')
+       ) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           CROSS  APPLY (
+                      SELECT (
+                                 SELECT LOWER(c.name) + CASE k.is_descending_key WHEN 1 THEN ' desc' ELSE '' END + ', '
+                                 FROM   sys.index_columns AS k
+                                 INNER  JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
+                                 WHERE  k.object_id = have.object_id
+                                 AND    k.index_id = have.index_id
+                                 AND    k.key_ordinal > 0
+                                 ORDER  BY k.key_ordinal
+                                 FOR    XML PATH('')) AS columns,
+                             REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LOWER(COALESCE(have.filter_definition, '')),
+                                 '(', ''), ')', ''), '[', ''), ']', ''), '"', ''), ' ', '') AS predicate
+                  ) AS made
+           WHERE  have.object_id = OBJECT_ID('jobs')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1
+                   OR want.columns <> ''
+                   AND have.type IN (1, 2)
+                   AND (CHARINDEX(want.columns + ', ', made.columns) = 1 OR made.columns = want.least + ', ')
+                   AND made.predicate = want.predicate)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: the only row of each value that is asked for: PK__jobs serves already
+
+-- serves Recover: claims that ran out
+CREATE INDEX jobs_byid_expired ON jobs (till)
+WHERE  state = 'busy';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
+-- It has a predicate: while it stands, every INSERT, UPDATE and DELETE of the table fails with error 1934 in a
+-- session or a procedure whose QUOTED_IDENTIFIER, ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, ARITHABORT or
+-- CONCAT_NULL_YIELDS_NULL is OFF, or NUMERIC_ROUNDABORT ON. sqlcmd without -I and the jobs of SQL Server Agent
+-- have QUOTED_IDENTIFIER OFF, and a procedure keeps that and ANSI_NULLS as they were when it was created.

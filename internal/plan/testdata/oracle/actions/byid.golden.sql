@@ -1,0 +1,282 @@
+-- Package byidq uses the table JOBS as a queue of jobs on Oracle 19 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+--
+-- Jobs are claimed by the strategy block: a block locks the row that its caller names, waiting for it, and writes it.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_BYID_EXPIRED.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    Oracle 19 cannot return the rows of an UPDATE
+-- * block        a block locks the row that its caller names, waiting for it, and writes it
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: block comes first
+--   advisory     Oracle has no locks on numbers
+--   guarded      it reads ready rows without waiting for locks, and locked=wait is asked for
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "ID"
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: the primary key (ID)
+-- arguments: 1: param id int64, 2: limit, 3: cursor
+DECLARE /* byidq.Claim */
+    CURSOR candidate IS
+        SELECT ROWIDTOCHAR(ROWID)
+        FROM   JOBS
+        WHERE  ROWID IN (
+                   SELECT picked_row
+                   FROM   (
+                              SELECT ROWID AS picked_row
+                              FROM   JOBS
+                              WHERE  STATE IN ('new', 'sent')
+                              AND    ID = :1
+                              ORDER  BY ID
+                          )
+                   WHERE  ROWNUM <= :2)
+        AND    STATE IN ('new', 'sent')
+        AND    ID = :1
+        FOR    UPDATE;
+    picked SYS.ODCIVARCHAR2LIST;
+BEGIN
+    OPEN candidate;
+    FETCH candidate BULK COLLECT INTO picked LIMIT :2;
+    CLOSE candidate;
+    FORALL i IN 1 .. picked.COUNT
+        UPDATE JOBS
+        SET    STATE = 'busy',
+               TILL = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(300, 'SECOND')
+        WHERE  ROWID = CHARTOROWID(picked(i));
+    OPEN :3 FOR
+        SELECT ID, HOST, PRIORITY, TO_CHAR(TILL, 'YYYY-MM-DD HH24:MI:SS.FF9'), REASON
+        FROM   JOBS
+        WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
+END;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: TILL as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Till, 3: counts
+DECLARE /* byidq.Complete */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TILL_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE JOBS
+        SET    STATE = 'done',
+               TILL = NULL
+        WHERE  ID = ID_HELD(i)
+        AND    TILL = TO_TIMESTAMP(TILL_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9')
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: TILL as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Till, 3: error, 4: counts
+DECLARE /* byidq.Fail */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TILL_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE JOBS
+        SET    STATE = 'failed',
+               TILL = NULL,
+               REASON = :3
+        WHERE  ID = ID_HELD(i)
+        AND    TILL = TO_TIMESTAMP(TILL_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9')
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :4 := changed;
+END;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: TILL as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Till, 3: counts
+DECLARE /* byidq.Requeue */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TILL_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE JOBS
+        SET    STATE = 'new',
+               TILL = NULL
+        WHERE  ID = ID_HELD(i)
+        AND    TILL = TO_TIMESTAMP(TILL_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9')
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: TILL as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Till, 3: counts
+DECLARE /* byidq.Extend */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TILL_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE JOBS
+        SET    TILL = SYS_EXTRACT_UTC(SYSTIMESTAMP) + NUMTODSINTERVAL(300, 'SECOND')
+        WHERE  ID = ID_HELD(i)
+        AND    TILL = TO_TIMESTAMP(TILL_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9')
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- arguments: 1: list ID
+SELECT /* byidq.Extend */
+       ID, TO_CHAR(TILL, 'YYYY-MM-DD HH24:MI:SS.FF9')
+FROM   JOBS
+WHERE  (ID = :v0);
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (TILL, STATE)
+-- arguments: 1: limit
+UPDATE /* byidq.Recover */ JOBS
+SET    STATE = 'new',
+       TILL = NULL
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   JOBS
+           WHERE  STATE = 'busy'
+           AND    TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP)
+           AND    ROWNUM <= :1)
+AND    STATE = 'busy'
+AND    TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Host, 2: new Priority, 3: new_key
+INSERT /* byidq.Enqueue */ INTO JOBS
+       (HOST, PRIORITY)
+VALUES (:1, coalesce(:2, 0))
+/* the new key */ RETURNING ID INTO :3;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* byidq.Stats */
+       count(CASE WHEN STATE IN ('new', 'sent') THEN 1 END) AS READY,
+       count(CASE WHEN STATE = 'busy' THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATE = 'done' THEN 1 END) AS DONE,
+       count(CASE WHEN STATE = 'failed' THEN 1 END) AS FAILED,
+       count(CASE WHEN STATE = 'busy' AND TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS EXPIRED
+FROM   JOBS;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (ID)
+-- arguments: 1: param id int64, 2: limit
+SELECT /* byidq.Peek */
+       *
+FROM   (
+           SELECT ID, HOST, PRIORITY, REASON
+           FROM   JOBS
+           WHERE  STATE IN ('new', 'sent')
+           AND    ID = :1
+           ORDER  BY ID
+       )
+WHERE  ROWNUM <= :2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* byidq.Verify */
+       'the server is Oracle ' || have.version || ', the package needs 19'
+FROM   PRODUCT_COMPONENT_VERSION have
+WHERE  have.product LIKE 'Oracle%'
+AND    TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 1)) * 100 + TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 2)) < 1900;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* byidq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'HOST', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'STATE', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'PRIORITY', 'number' FROM DUAL UNION ALL
+           SELECT 'TILL', 'timestamp' FROM DUAL UNION ALL
+           SELECT 'REASON', 'varchar2' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'JOBS'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* byidq.Verify */
+       'index ' || want.name || ' is missing'
+FROM   (
+           SELECT 'JOBS_BYID_EXPIRED' AS name FROM DUAL
+       ) want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   ALL_INDEXES have
+           WHERE  have.table_owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+           AND    have.table_name = 'JOBS'
+           AND    have.index_name = want.name);
+
+-- serves Recover: claims that ran out
+CREATE INDEX JOBS_BYID_EXPIRED ON JOBS (TILL, STATE) ONLINE;

@@ -1,0 +1,275 @@
+-- Package byidq uses the table jobs as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      it reads ready rows without waiting for locks, and locked=wait is asked for
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "id"
+-- note: the fence compares column "till", which counts whole seconds: two claims within one second look alike
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: the primary key (id)
+-- arguments: 1: param id int64, 2: limit
+UPDATE /* byidq.Claim */ jobs
+SET    state = 'busy',
+       till = unixepoch() + 300
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  state IN ('new', 'sent')
+           AND    id = ?1
+           ORDER  BY id
+           LIMIT  ?2)
+RETURNING id, host, priority, till, reason;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: the primary key (id)
+-- arguments: 1: param id int64
+UPDATE /* byidq.Claim */ jobs
+SET    state = 'busy',
+       till = unixepoch() + 300
+WHERE  id = (
+           SELECT id
+           FROM   jobs
+           WHERE  state IN ('new', 'sent')
+           AND    id = ?1
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, host, priority, till, reason;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Till
+UPDATE /* byidq.Complete */ jobs
+SET    state = 'done',
+       till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS till_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(till = till_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: error, 2: batch_all ID Till
+UPDATE /* byidq.Fail */ jobs
+SET    state = 'failed',
+       till = NULL,
+       reason = ?1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS till_held
+           FROM   json_each(?2)
+       ) AS job
+WHERE  id = id_held
+AND    +(till = till_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Till
+UPDATE /* byidq.Requeue */ jobs
+SET    state = 'new',
+       till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS till_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(till = till_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Till
+UPDATE /* byidq.Extend */ jobs
+SET    till = unixepoch() + 300
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS till_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(till = till_held
+      AND    state = 'busy')
+RETURNING id, till;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (till) WHERE state = 'busy'
+-- arguments: 1: limit
+UPDATE /* byidq.Recover */ jobs
+SET    state = 'new',
+       till = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'busy'
+           AND    till <= unixepoch()
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Host, 2: new Priority
+INSERT /* byidq.Enqueue */ INTO jobs
+       (host, priority)
+VALUES (?1, coalesce(?2, 0))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Host Priority
+INSERT /* byidq.EnqueueMany */ INTO jobs
+       (host, priority)
+SELECT host_new, coalesce(priority_new, 0)
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS host_new,
+                  json_extract(value, '$[1]') AS priority_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* byidq.Stats */
+       count(*) FILTER (WHERE state IN ('new', 'sent')) AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done,
+       count(*) FILTER (WHERE state = 'failed') AS failed,
+       count(*) FILTER (WHERE state = 'busy' AND till <= unixepoch()) AS expired
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- arguments: 1: param id int64, 2: limit
+SELECT /* byidq.Peek */
+       id, host, priority, reason
+FROM   jobs
+WHERE  state IN ('new', 'sent')
+AND    id = ?1
+ORDER  BY id
+LIMIT  ?2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* byidq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* byidq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('host', 'TEXT'),
+           ('state', 'TEXT'),
+           ('priority', 'INTEGER'),
+           ('till', 'INTEGER'),
+           ('reason', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('jobs') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* byidq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('jobs_expired', 'till', 'till', 'state=''busy''')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('jobs') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Recover: claims that ran out
+-- jobsq advises the same
+CREATE INDEX jobs_expired ON jobs (till)
+WHERE  state = 'busy';
