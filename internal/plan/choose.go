@@ -497,9 +497,10 @@ func (b *builder) nameless() (bool, string, string) {
 }
 
 // canLockInOrder reports whether ready rows can be locked without locking all of
-// them: where a server locks what it sorts, an index has to give the order.
+// them: where a server locks what it sorts, an index has to give the order. A claim that waits
+// locks whatever it looks for: what it read without locks would be rows as they were before.
 func (b *builder) canLockInOrder() (bool, string, string) {
-	if !b.can(dialect.LocksSorted) || b.waitsForOne() {
+	if !b.can(dialect.LocksSorted) || b.spec.Waits {
 		return true, "", ""
 	}
 	return b.givesOrder()

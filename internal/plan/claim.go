@@ -426,11 +426,12 @@ func (b *builder) locksSorted(head string) string {
 
 // sortsLocked reports whether the server locks all ready rows, since it sorts them.
 func (b *builder) sortsLocked() bool {
-	if b.waitsForOne() {
+	if b.spec.Waits && b.claimsOne() {
 		return false
 	}
 	given, _, _ := b.givesOrder()
-	return b.can(dialect.SortsLocked) && len(b.spec.Order) > 0 && (!given || len(b.several()) > 0)
+	sorts := b.can(dialect.SortsLocked) || b.can(dialect.LocksSorted) && b.spec.Waits
+	return sorts && len(b.spec.Order) > 0 && (!given || len(b.several()) > 0)
 }
 
 // popped returns what a claim of strategy pop writes, since it ends its jobs as well; nil

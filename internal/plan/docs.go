@@ -221,6 +221,9 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "It locks the rows it takes until it commits; of two claims that meet, one is undone and made again."
 	case b.spec.Waits && b.can(dialect.RowLocks):
 		p.Locks = "It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits."
+		if b.sortsLocked() {
+			p.Locks = "It waits for rows that others have locked, looks again whether they are ready, and sorts them, which locks all of them until it commits."
+		}
 	case b.sortsLocked():
 		p.Locks = "It sorts the ready rows, which locks all of them until it commits, and passes over rows that others hold: another claim finds none meanwhile."
 	case b.claimPasses():

@@ -697,7 +697,7 @@ func (b *builder) spoken() (columns []*schema.Column) {
 // apart returns the tests of ready rows that a claim reads one value after the other, each in
 // queue order, because sorting the rows of all would lock them.
 func (b *builder) apart() []queue.Test {
-	if inOrder, _, _ := b.canLockInOrder(); !inOrder || !b.can(dialect.LocksSorted) || len(b.spec.Key) == 0 || b.pkg.Strategy == "hold" || b.waitsForOne() {
+	if inOrder, _, _ := b.canLockInOrder(); !inOrder || !b.can(dialect.LocksSorted) || len(b.spec.Key) == 0 || b.pkg.Strategy == "hold" || b.spec.Waits {
 		return nil
 	}
 	return b.several()

@@ -80,6 +80,9 @@ func TestClaimsWaitForLockedRows(t *testing.T) {
 			waits("byid", last-2, set("priority", "7", last-2), set("state", "done", last-2), 0)
 			if live.engine != "postgresql" { // whose statements see rows as they were when they began
 				waits("byid", last-1, set("state", "sent", last-1), set("priority", "7", last-1), 1)
+				waits("cancel", last, set("state", "new", last), set("priority", "7", last), 1)
+				run(db, "INSERT INTO jobs (host, state) VALUES ('d', 'held')")
+				waits("end", "d", "UPDATE jobs SET state = 'new' WHERE host = 'd'", "UPDATE jobs SET priority = 7 WHERE host = 'd'", 1)
 			}
 			if live.engine == "postgresql" {
 				run(db, "INSERT INTO notes (task) VALUES (1), (1), (2)")

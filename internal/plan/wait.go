@@ -39,10 +39,6 @@ func (b *builder) claimsOne() bool {
 	return whole(b.spec.Key) || slices.ContainsFunc(b.spec.Table.Uniques, func(k *schema.Key) bool { return whole(k.Columns) })
 }
 
-// waitsForOne reports whether a claim waits for the one row that its caller names: that row is locked
-// and no other, however rows are looked for.
-func (b *builder) waitsForOne() bool { return b.spec.Waits && b.claimsOne() }
-
 // argued returns the column that SQL says is equal to an argument of the caller's, nil where it says
 // anything else.
 func (b *builder) argued(t queue.Test) *schema.Column {
