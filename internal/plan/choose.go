@@ -49,7 +49,7 @@ var strategies = []strategy{
 			return b.nameless()
 		case len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable:
 			return false, "rows have no key, and their physical identity does not outlive the transaction that reads them",
-				"Add a primary key, or mark unique columns with qgen:id."
+				b.spec.AddKey() + "."
 		}
 		return true, "no running state and a shard column: every worker reads its own share", ""
 	}},
@@ -134,7 +134,7 @@ var strategies = []strategy{
 			return false, "rows of the table have no place by which a block could lock them", "Say strategy=guarded, or leave ORGANIZATION INDEX out."
 		}
 		if len(b.spec.Key) == 0 {
-			return false, "rows have no key by which a locked row could be written", "Add a primary key, or mark unique columns with qgen:id."
+			return false, "rows have no key by which a locked row could be written", b.spec.AddKey() + "."
 		}
 		if b.spec.Waits {
 			return true, "the row that the caller names is locked, waiting for it, and then written by its key", ""
@@ -155,7 +155,7 @@ var strategies = []strategy{
 			return false, why, mend
 		}
 		if len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable {
-			return false, "rows have no key by which a candidate could be taken", "Add a primary key, or mark unique columns with qgen:id."
+			return false, "rows have no key by which a candidate could be taken", b.spec.AddKey() + "."
 		}
 		return true, "the old state is compared when a row is taken", ""
 	}},
@@ -493,7 +493,7 @@ func (b *builder) canMark() (bool, string, string) {
 // them.
 func (b *builder) nameless() (bool, string, string) {
 	return false, "rows have no key, and " + b.d.Title + " gives them no identity of their own",
-		"Add a primary key, or mark unique columns with qgen:id."
+		b.spec.AddKey() + "."
 }
 
 // canLockInOrder reports whether ready rows can be locked without locking all of
@@ -575,10 +575,10 @@ func (b *builder) canHold() (bool, string, string) {
 		return b.nameless()
 	case len(b.spec.Key) == 0 && b.movesRow(settles...) != "":
 		return false, "rows have no key, and " + b.movesRow(settles...) + " is what the table is partitioned by: writing it moves a row to another place, and only its place names it",
-			"Add a primary key, or mark unique columns with qgen:id; or say done=delete and failed=delete in place of the status."
+			b.spec.AddKey() + "; or say done=delete and failed=delete in place of the status."
 	case len(b.spec.Key) == 0 && b.d.RowIdentity.Moves && b.returnsRows():
 		return false, "rows have no key, and a job that is given back is written, which moves its row: the transaction would take it again as another",
-			"Add a primary key, or mark unique columns with qgen:id; or leave out what giving back writes (qgen:attempts, qgen:due, qgen:error): the row is then free as it was when the transaction ends."
+			b.spec.AddKey() + "; or leave out what giving back writes (qgen:attempts, qgen:due, qgen:error): the row is then free as it was when the transaction ends."
 	case b.spec.Table.View:
 		return false, "a view has no rows of its own to lock", "Name the table behind it."
 	}

@@ -918,7 +918,7 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 		}
 		f.New, f.Present, f.Due = true, later, later || c.Column == b.spec.Due
 		f.Tries = b.spec.Attempts != nil && b.spec.Attempts.Column == c.Column
-		f.Optional = later || c.HasDefault || !c.NotNull && f.GoType != "json.RawMessage" && f.GoType != "[]byte"
+		f.Optional = later || c.HasDefault || !c.NotNull && !b.keyByWhere(c.Column) && f.GoType != "json.RawMessage" && f.GoType != "[]byte"
 		e.addField(f)
 		n.field = f
 		news = append(news, n)
@@ -1091,6 +1091,13 @@ func (b *builder) fallback(c *schema.Column) string {
 		return b.d.Cast(text, b.castType(c.Type)) // a column takes what is no text, coalesce beside one does not
 	}
 	return text
+}
+
+// keyByWhere reports whether a column is of a key that qgen:where makes one: the database lets it be
+// null, and no row of the queue is.
+func (b *builder) keyByWhere(c *schema.Column) bool {
+	pk := b.spec.Table.PrimaryKey
+	return slices.Contains(b.spec.Key, c) && !c.NotNull && (pk == nil || !slices.Contains(pk.Columns, c))
 }
 
 // given reports whether the caller of Enqueue provides a column.

@@ -351,7 +351,7 @@ func (b *binding) pairKey() {
 	a, queue := b.away, b.ready.table.QualifiedName()
 	if len(b.ready.spec.Key) == 0 {
 		b.errorf(a.Pos, "rows of %q have no key by which they could be found in table %q", queue, b.table.QualifiedName()).
-			WithHint("Add a primary key, or mark unique columns with qgen:id.")
+			WithHint("%s.", b.ready.spec.AddKey())
 		return
 	}
 	for _, c := range b.ready.spec.Key {

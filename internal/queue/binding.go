@@ -378,9 +378,9 @@ func (b *binding) keyOf(ids []*role) []*schema.Column {
 	var key []*schema.Column
 	for _, r := range ids {
 		key = append(key, r.column)
-		if !r.column.NotNull && !b.primary(r.column) {
+		if !b.holdsValue(r.column) && !b.primary(r.column) {
 			b.errorf(r.pos, "id column %q may be null", r.column.Name).
-				WithHint("A null names no row. Make the column NOT NULL, mark another with qgen:id, or say id=row on qgen:queue.")
+				WithHint("A null names no row. Make the column NOT NULL; or say qgen:where \"%s is not null\", if no row without it is a job. Else mark another with qgen:id, or say id=row on qgen:queue.", r.column.Name)
 		}
 	}
 	if !b.unique(key) {
@@ -395,11 +395,21 @@ func (b *binding) primary(c *schema.Column) bool {
 	return b.table.PrimaryKey != nil && slices.Contains(b.table.PrimaryKey.Columns, c)
 }
 
-// unique reports whether no two rows can be alike in these columns.
+// holdsValue reports whether no row of the queue has a null in a column: the database lets none be,
+// or qgen:where leaves such rows out.
+func (b *binding) holdsValue(c *schema.Column) bool {
+	return c.NotNull || slices.ContainsFunc(b.roles["where"], func(r *role) bool {
+		return slices.ContainsFunc(b.spec.Comparisons(r.words[0].values[0].text), func(t Test) bool {
+			return t.Column == c && t.Op != IsNull && !slices.ContainsFunc(t.Values, func(v Value) bool { return v.Kind == Null })
+		})
+	})
+}
+
+// unique reports whether no two rows of the queue can be alike in these columns.
 func (b *binding) unique(columns []*schema.Column) bool {
 	covered := func(k *schema.Key) bool {
 		return !slices.ContainsFunc(k.Columns, func(c *schema.Column) bool {
-			return !slices.Contains(columns, c) || !c.NotNull && k != b.table.PrimaryKey
+			return !slices.Contains(columns, c) || !b.holdsValue(c) && k != b.table.PrimaryKey
 		})
 	}
 	return b.table.PrimaryKey != nil && covered(b.table.PrimaryKey) || slices.ContainsFunc(b.table.Uniques, covered)
@@ -428,18 +438,62 @@ func (b *binding) findKey() {
 			return
 		}
 	}
+	for _, k := range b.table.Uniques {
+		if len(k.Columns) > 0 && !slices.ContainsFunc(k.Columns, func(c *schema.Column) bool { return !b.holdsValue(c) }) {
+			b.spec.Key = slices.Clone(k.Columns)
+			b.note("the key is %s: unique, and no row with a null there is a job, as qgen:where says; there is no primary key", names(k.Columns))
+			return
+		}
+	}
 	if b.table.KeyInText.IsValid() {
 		b.errorf(b.table.KeyInText, "the script makes a statement of this text that may give %q its key, and what it becomes cannot be read", b.table.QualifiedName()).
 			WithHint("Give a dump of the database as schema. Or mark the columns that name a row with qgen:id.")
 		return
 	}
 	if b.table.NoRowIdentity {
+		mend := "Mark the columns that name a row with qgen:id"
+		if b.spec.nullable() != nil {
+			mend = b.spec.AddKey()
+		}
 		b.errorf(b.table.Pos, "nothing names a row of %q", b.table.QualifiedName()).
-			WithHint("It has no primary key and no unique key without nulls. Mark the columns that name a row with qgen:id.")
+			WithHint("It has no primary key and no unique key without nulls. %s.", mend)
 		return
 	}
 	b.spec.RowIdentity = true
-	b.note("there is no primary key and no unique key without nulls, so a row is named by its physical place, which is good inside one transaction only")
+	without := ""
+	if k := b.spec.nullable(); k != nil {
+		without = " (" + names(k.Columns) + " may be null: see qgen:where)"
+	}
+	b.note("there is no primary key and no unique key without nulls%s, so a row is named by its physical place, which is good inside one transaction only", without)
+}
+
+// nullable returns the first unique key of the table that would name its rows if none were null there,
+// nil where there is none.
+func (s *Spec) nullable() *schema.Key {
+	i := slices.IndexFunc(s.Table.Uniques, func(k *schema.Key) bool {
+		return slices.ContainsFunc(k.Columns, func(c *schema.Column) bool { return !c.NotNull })
+	})
+	if i < 0 {
+		return nil
+	}
+	return s.Table.Uniques[i]
+}
+
+// AddKey says, without a period, what would name the rows of a table that has no key.
+func (s *Spec) AddKey() string {
+	add := "add a primary key, or mark unique columns with qgen:id"
+	k := s.nullable()
+	if k == nil {
+		return strings.ToUpper(add[:1]) + add[1:]
+	}
+	var told, lack []string
+	for _, c := range k.Columns {
+		if !c.NotNull {
+			told, lack = append(told, c.Name+" is not null"), append(lack, c.Name)
+		}
+	}
+	return fmt.Sprintf("UNIQUE (%s) would be the key if %s were never null: where no such row is a job, say qgen:where %q. Else %s",
+		names(k.Columns), strings.Join(lack, " and "), strings.Join(told, " and "), add)
 }
 
 // readSeq finds the column that grows with insertion.

@@ -556,7 +556,7 @@ func (b *binding) narrower(step TransitionName, from, to *schema.Column) []strin
 	}
 	claim := b.spec.Transitions[Claim]
 	claimed := step != Enqueue && claim != nil && slices.ContainsFunc(claim.Writes, func(w Write) bool { return w.Column == from })
-	if to.NotNull && !from.NotNull && !claimed {
+	if to.NotNull && !from.NotNull && !claimed && !slices.Contains(b.spec.Key, from) {
 		list = append(list, from.Name+" may be null, "+it+" may not")
 	}
 	return list

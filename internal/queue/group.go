@@ -121,7 +121,7 @@ func (b *binding) readGroup() {
 			WithHint("Leave mine=ready of column %q out.", b.claims.worker.column.Name)
 	case len(b.spec.Key) == 0 && !whole:
 		b.errorf(g.Pos, "the rows of a group have no order among themselves, since nothing names a row").
-			WithHint("Add a primary key, or mark unique columns with qgen:id.")
+			WithHint("%s.", b.spec.AddKey())
 	}
 	if b.errs.Len() > before {
 		return

@@ -62,12 +62,20 @@ func (b *binding) askMembers() {
 	if b.isAway() || b.movesAway() {
 		return
 	}
+	var members []Test
 	for _, r := range b.roles["where"] {
 		condition := r.words[0].values[0].text
-		if !b.isLasting(condition) {
+		if b.isLasting(condition) {
+			members = append(members, Test{Op: Raw, SQL: strings.TrimSpace(condition)})
+		}
+	}
+	for _, c := range b.spec.Key {
+		if c.NotNull || b.primary(c) || slices.ContainsFunc(members, func(t Test) bool { return b.spec.Reads(t.SQL, c) }) {
 			continue
 		}
-		test := Test{Op: Raw, SQL: strings.TrimSpace(condition)}
+		members = append(members, Test{Column: c, Op: NotNull}) // which a condition says that is asked of ready rows alone
+	}
+	for _, test := range members {
 		b.spec.Members = append(b.spec.Members, test)
 		for name, state := range b.spec.States {
 			if name != Ready {

@@ -34,3 +34,22 @@ CREATE TABLE key_on (
   st text,    -- qgen:status ready=a running=b
   PRIMARY KEY (id, n, st)
 );
+-- A unique key that may be null names no row, unless no such row is a job.
+-- qgen:queue done=delete
+CREATE TABLE perhaps (
+  report int UNIQUE, -- qgen:id
+  host   text
+);
+-- qgen:queue done=delete
+-- qgen:where "report is not null or host = 'x'"
+CREATE TABLE either (
+  report int UNIQUE, -- qgen:id
+  host   text
+);
+-- qgen:queue done=delete
+CREATE TABLE grouped (
+  report int UNIQUE,
+  host   text NOT NULL, -- qgen:group limit=2
+  mark   uuid,          -- qgen:token
+  st     text NOT NULL  -- qgen:status ready=a running=b
+);

@@ -1,0 +1,286 @@
+-- Package partsq uses the table parts as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates parts_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: the key is host, part: unique, and no row with a null there is a job, as qgen:where says; there is no primary key
+-- note: no order is said: rows are taken in the order of the key, host, part
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (state, kind, host, part)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* partsq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           host, part, state
+    FROM   parts WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 0
+    AND    (part > 0 and kind = 'part')
+    ORDER  BY host, part
+)
+UPDATE picked
+SET    state = 1
+OUTPUT inserted.host, inserted.part;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all Host Part
+UPDATE /* partsq.Complete */ parts
+SET    state = 2
+OUTPUT inserted.host, inserted.part
+FROM   OPENJSON(@p1) WITH (
+           host_held nvarchar(4000) '$[0]',
+           part_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN parts WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  host = CONVERT(varchar(8000), host_held)
+       AND part = part_held
+WHERE  state = 1;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all Host Part
+UPDATE /* partsq.Fail */ parts
+SET    state = 3
+OUTPUT inserted.host, inserted.part
+FROM   OPENJSON(@p1) WITH (
+           host_held nvarchar(4000) '$[0]',
+           part_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN parts WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  host = CONVERT(varchar(8000), host_held)
+       AND part = part_held
+WHERE  state = 1;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all Host Part
+UPDATE /* partsq.Requeue */ parts
+SET    state = 0
+OUTPUT inserted.host, inserted.part
+FROM   OPENJSON(@p1) WITH (
+           host_held nvarchar(4000) '$[0]',
+           part_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN parts WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  host = CONVERT(varchar(8000), host_held)
+       AND part = part_held
+WHERE  state = 1;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, kind, host, part); it reads others as well
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* partsq.Redrive */ picked AS (
+    SELECT TOP (@p1)
+           host, part, state
+    FROM   parts WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 3
+    AND    (part > 0 and kind = 'part')
+)
+UPDATE picked
+SET    state = 0
+OUTPUT inserted.host, inserted.part;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, kind, host, part); it reads others as well
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* partsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           host, part
+    FROM   parts WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 2
+    AND    (part > 0 and kind = 'part')
+)
+DELETE FROM picked
+OUTPUT deleted.host, deleted.part;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, kind, host, part); it reads others as well
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* partsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           host, part
+    FROM   parts WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 3
+    AND    (part > 0 and kind = 'part')
+)
+DELETE FROM picked
+OUTPUT deleted.host, deleted.part;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Host, 2: new Part
+INSERT /* partsq.Enqueue */ INTO parts
+       (host, part, kind, state)
+OUTPUT inserted.host, inserted.part
+VALUES (CONVERT(varchar(8000), @p1), @p2, 'part', 0);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* partsq.Stats */
+       count(CASE WHEN state = 0 AND (part > 0 and kind = 'part') THEN 1 END) AS ready,
+       count(CASE WHEN state = 1 AND (part > 0 and kind = 'part') THEN 1 END) AS running,
+       count(CASE WHEN state = 2 AND (part > 0 and kind = 'part') THEN 1 END) AS done,
+       count(CASE WHEN state = 3 AND (part > 0 and kind = 'part') THEN 1 END) AS failed
+FROM   parts;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, kind, host, part)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* partsq.Peek */ TOP (@p1)
+       host, part
+FROM   parts WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 0
+AND    (part > 0 and kind = 'part')
+ORDER  BY host, part;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* partsq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* partsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('host', 'varchar'),
+                  ('part', 'int'),
+                  ('kind', 'varchar'),
+                  ('state', 'int')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'parts'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* partsq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('parts')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('parts')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* partsq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('parts_ready', 'state, kind, host, part', 'state, kind, host, part', '')
+       ) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           CROSS  APPLY (
+                      SELECT (
+                                 SELECT LOWER(c.name) + CASE k.is_descending_key WHEN 1 THEN ' desc' ELSE '' END + ', '
+                                 FROM   sys.index_columns AS k
+                                 INNER  JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
+                                 WHERE  k.object_id = have.object_id
+                                 AND    k.index_id = have.index_id
+                                 AND    k.key_ordinal > 0
+                                 ORDER  BY k.key_ordinal
+                                 FOR    XML PATH('')) AS columns,
+                             REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LOWER(COALESCE(have.filter_definition, '')),
+                                 '(', ''), ')', ''), '[', ''), ']', ''), '"', ''), ' ', '') AS predicate
+                  ) AS made
+           WHERE  have.object_id = OBJECT_ID('parts')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1
+                   OR want.columns <> ''
+                   AND have.type IN (1, 2)
+                   AND (CHARINDEX(want.columns + ', ', made.columns) = 1 OR made.columns = want.least + ', ')
+                   AND made.predicate = want.predicate)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX parts_ready ON parts (state, kind, host, part);
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -1,0 +1,19 @@
+-- Reports that wait to be scanned. A row without a report is none.
+-- qgen:queue scans done=delete
+-- qgen:where "report is not null"
+CREATE TABLE scans (
+    report int UNIQUE,
+    body   varchar(40),
+    start  bigint NOT NULL, -- qgen:order
+    till   datetime2 -- qgen:lease length=5m
+);
+-- Two columns name a row, of which the database lets one be null.
+-- qgen:queue parts
+-- qgen:where "part > 0 and kind = 'part'"
+CREATE TABLE parts (
+    host   varchar(40) NOT NULL,
+    part   int,
+    kind   varchar(40) NOT NULL, -- qgen:on enqueue set 'part'
+    state  int NOT NULL, -- qgen:status ready=0 running=1 done=2 failed=3
+    UNIQUE (host, part)
+);
