@@ -506,8 +506,9 @@ func (w *writer) takeLocked(into, locked string) []*code.Statement {
 		call := code.Id("changed").Call(spread([]*code.Statement{code.Id("ctx"), code.Id("db"), code.Id(locked)}, text)...)
 		return slices.Concat(before, []*code.Statement{code.List(code.Id("mine"), code.Err()).Op(":=").Add(call), ifErrOr(empty("mine"))}, w.readTaken(into, "mine"))
 	}
+	ahead := func() []*code.Statement { return w.inTurn(w.queue(), c.Ahead, from) }
 	if c.Statement.Rows != nil {
-		return append(before, w.jobsInto(into, queryCall("scanJob", text...))...)
+		return append(append(before, ahead()...), w.jobsInto(into, queryCall("scanJob", text...))...)
 	}
 	take := ifAssign(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(text...)))
 	if c.Read == nil && w.Payload != nil {
@@ -515,11 +516,10 @@ func (w *writer) takeLocked(into, locked string) []*code.Statement {
 		before = append(before, ifAssign(code.List(code.Id(locked), code.Err()).Op("=").Add(w.payloadCall(w.queue(), locked))))
 	}
 	if c.Read == nil {
-		before = append(before, w.inTurn(w.queue(), c.Ahead, from)...)
-		return append(before, take, code.Id(into).Op("=").Id(locked), code.Return(code.Nil()))
+		return append(append(before, ahead()...), take, code.Id(into).Op("=").Id(locked), code.Return(code.Nil()))
 	}
 	readBefore, readArgs := w.arguments(c.Read, from, "")
-	before = append(append(before, take), readBefore...)
+	before = append(append(append(before, ahead()...), take), readBefore...)
 	return append(before, w.jobsInto(into, queryCall("scanJob", w.bound(c.Read, readArgs)...))...)
 }
 

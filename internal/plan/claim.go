@@ -99,8 +99,12 @@ func (b *builder) buildClaim() {
 	case "pop":
 		if b.popsRead() {
 			c.Flow = LockTake
-			c.Lock = b.lockStatement(b.pkg.Fields, "claim: locks and reads ready rows, which claim.sql then "+b.ends())
-			c.Statement = b.popLocked()
+			fields, does := b.pkg.Fields, "locks and reads"
+			if b.popRewrites() {
+				fields, does = b.pkg.Key, "locks"
+			}
+			c.Lock = b.lockStatement(fields, "claim: "+does+" ready rows, which claim.sql then "+b.ends())
+			b.popLocked(c)
 			if b.hasCompanions(queue.Finish) {
 				c.Ahead = b.companions(queue.Finish, "claim", "Claim", nil)
 				b.reserve()
@@ -141,7 +145,7 @@ func (b *builder) buildClaim() {
 // taken by. What is counted up keeps its order.
 func (b *builder) reordered(c *schema.Column) bool {
 	t := b.takes()
-	if t == nil || b.running != nil || !b.writesClaim() && (b.popped() == nil || b.popsRead()) {
+	if t == nil || b.running != nil || !b.writesClaim() && (b.popped() == nil || b.popsRead() && !b.popRewrites()) {
 		return false
 	}
 	i := slices.IndexFunc(t.Writes, func(w queue.Write) bool { return w.Column == c })
@@ -156,6 +160,20 @@ func (b *builder) reordered(c *schema.Column) bool {
 func (b *builder) popsRead() bool {
 	moved := len(b.spec.Key) == 0 && b.d.RowIdentity.Moves && !b.can(dialect.SkipLocked)
 	return !b.can(dialect.Returning) || b.pkg.Payload != nil || moved || b.hasCompanions(queue.Finish)
+}
+
+// popRewrites reports whether a claim that reads its jobs before it ends them changes what they carry, so
+// that they are read as it leaves them. Where it writes other tables, of which jobs have a part, it does not:
+// what jobs have there is read before.
+func (b *builder) popRewrites() bool {
+	t := b.popped()
+	if t == nil || len(t.Writes) == 0 || b.pkg.Payload != nil && b.hasCompanions(queue.Finish) {
+		return false
+	}
+	return slices.ContainsFunc(b.pkg.Fields, func(f *Field) bool {
+		c := b.columnOf(f)
+		return c != nil && (b.writes(queue.Finish, c) || c.Generated || (c.OnUpdate || c.MayUpdate) && !slices.Contains(b.spec.Kept, c))
+	})
 }
 
 // comesInOrder reports whether a claim returns jobs in queue order: the Go can sort them by
@@ -554,7 +572,7 @@ func (b *builder) readyRows(name, op string, fields []*Field, head ...string) *S
 // lockStatement reads ready rows and locks them.
 func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 	if b.d.SingleWriter {
-		return b.readyRows("claim_lock", "Claim", fields, strings.Replace(head, "locks and reads", "reads", 1), "locks: none yet; what is written meanwhile undoes the transaction")
+		return b.readyRows("claim_lock", "Claim", fields, strings.NewReplacer("locks and reads", "reads", "locks ready", "reads ready").Replace(head), "locks: none yet; what is written meanwhile undoes the transaction")
 	}
 	s, v := b.newScope(), b.base("Claim")
 	v.Where = s.ready()
@@ -721,8 +739,8 @@ func (b *builder) picked(name, template, head, locks string, where func(*scope) 
 	return s.statement(name, template, v, b.pkg.Key, "claim: "+head, "locks: "+locks, b.keyHead(v))
 }
 
-// popLocked takes rows that are locked, by their keys.
-func (b *builder) popLocked() *Statement {
+// popLocked plans how rows that are locked are ended, by their keys.
+func (b *builder) popLocked(c *Claim) {
 	s, v := b.newScope(), b.base("Claim")
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
 	head := "claim: " + b.popMoves() + ", of the rows that claim_lock.sql locked"
@@ -731,10 +749,20 @@ func (b *builder) popLocked() *Statement {
 	}
 	if t := b.popped(); t != nil {
 		v.Set = s.sets(t.Writes)
-		return s.statement("claim", "update_batch", v, nil, head,
+		var rows []*Field
+		switch {
+		case !b.popRewrites():
+		case b.can(dialect.Returning):
+			rows = b.pkg.Fields
+			s.returns(&v, "update", rows)
+		default:
+			c.Read = b.readByKey("claim_read", "Claim", b.pkg.Fields, "claim: reads the rows as they are written")
+		}
+		c.Statement = s.statement("claim", "update_batch", v, rows, head,
 			"locks: the rows it writes, until commit", b.keyHead(v))
+		return
 	}
-	return s.statement("claim", "delete_batch", v, nil, head,
+	c.Statement = s.statement("claim", "delete_batch", v, nil, head,
 		"locks: the rows it deletes, until commit", b.keyHead(v))
 }
 

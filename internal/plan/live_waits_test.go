@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func TestClaimsWaitForLockedRows(t *testing.T) {
 				defer func() { _ = holder.Rollback() }()
 				run(holder, change)
 				took := make(chan int, 1)
-				go func() { took <- claimOnce(t, db, p.Package, asked) }()
+				go func() { took <- len(claimOnce(t, db, p.Package, asked)) }()
 				select {
 				case n := <-took:
 					t.Fatalf("%s took %d rows and did not wait for one that is locked", name, n)
@@ -84,6 +85,10 @@ func TestClaimsWaitForLockedRows(t *testing.T) {
 				run(db, "INSERT INTO jobs (host, state) VALUES ('d', 'held')")
 				waits("end", "d", "UPDATE jobs SET state = 'new' WHERE host = 'd'", "UPDATE jobs SET priority = 7 WHERE host = 'd'", 1)
 			}
+			run(db, set("priority", "5", last))
+			if jobs := claimOnce(t, db, c.variants(t, nil)["raise"].Package, last); len(jobs) != 1 || jobs[0]["priority"] != "12" {
+				t.Errorf("a claim that writes 12 returns %v", jobs)
+			}
 			if live.engine == "postgresql" {
 				run(db, "INSERT INTO notes (task) VALUES (1), (1), (2)")
 				waits("notes", 1, "UPDATE notes SET body = 'x' WHERE task = 1", "UPDATE notes SET body = 'y' WHERE task = 1", 1)
@@ -115,12 +120,12 @@ func ownDatabase(t *testing.T, driver, dsn string) *sql.DB {
 }
 
 // claimOnce runs the statements of a claim of one job, which is asked for by one value, in a
-// transaction as the package has it, and returns how many it took.
-func claimOnce(t *testing.T, db *sql.DB, p *Package, asked any) int {
+// transaction as the package has it, and returns the rows of its jobs by their columns.
+func claimOnce(t *testing.T, db *sql.DB, p *Package, asked any) []map[string]string {
 	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		t.Error(err)
-		return -1
+		return nil
 	}
 	defer func() { _ = tx.Rollback() }()
 	var key any
@@ -135,51 +140,71 @@ func claimOnce(t *testing.T, db *sql.DB, p *Package, asked any) int {
 				args = append(args, key)
 			case ArgBatch:
 				args = append(args, fmt.Sprintf("{%q}", key))
+			case ArgGiven:
+				if strings.HasPrefix(a.Param.GoType, "int") {
+					args = append(args, 7)
+					continue
+				}
+				args = append(args, nil)
 			default:
 				args = append(args, nil)
 			}
 		}
 		return args
 	}
-	keys := func(st *Statement) int {
+	read := func(st *Statement) (list []map[string]string) {
 		rows, err := tx.Query(st.SQL, args(st)...)
 		if err != nil {
 			t.Errorf("%v\n%s", err, st.SQL)
-			return -1
+			return nil
 		}
 		defer func() { _ = rows.Close() }()
-		n := 0
-		for ; rows.Next(); n++ {
-			columns, _ := rows.Columns()
-			cells := make([]any, len(columns))
+		for rows.Next() {
+			cells, into := make([]sql.NullString, len(st.Rows)), make([]any, len(st.Rows))
 			for i := range cells {
-				cells[i] = new(sql.RawBytes)
+				into[i] = &cells[i]
 			}
-			if err := rows.Scan(cells...); err != nil {
+			if err := rows.Scan(into...); err != nil {
 				t.Error(err)
 			}
-			key = string(*cells[0].(*sql.RawBytes))
+			row := map[string]string{}
+			for i, f := range st.Rows {
+				row[f.Column] = cells[i].String
+			}
+			list, key = append(list, row), cells[0].String
 		}
 		if err := rows.Err(); err != nil {
 			t.Errorf("%v\n%s", err, st.SQL)
 		}
-		return n
+		return list
 	}
-	var n int
-	if p.Claim.Lock == nil {
-		n = keys(p.Claim.Statement)
-	} else if n = keys(p.Claim.Lock); n > 0 {
-		done, err := tx.Exec(p.Claim.Statement.SQL, args(p.Claim.Statement)...)
+	write := func(st *Statement) int {
+		done, err := tx.Exec(st.SQL, args(st)...)
 		if err != nil {
-			t.Errorf("%v\n%s", err, p.Claim.Statement.SQL)
+			t.Errorf("%v\n%s", err, st.SQL)
 			return -1
 		}
-		if changed, _ := done.RowsAffected(); changed != int64(n) {
-			t.Errorf("of %d rows that are locked %d are written\n%s", n, changed, p.Claim.Statement.SQL)
+		n, _ := done.RowsAffected()
+		return int(n)
+	}
+	var jobs []map[string]string
+	if p.Claim.Lock == nil {
+		jobs = read(p.Claim.Statement)
+	} else if jobs = read(p.Claim.Lock); len(jobs) > 0 {
+		for _, st := range p.Claim.Ahead {
+			write(st)
+		}
+		if p.Claim.Statement.Rows != nil {
+			jobs = read(p.Claim.Statement)
+		} else if changed := write(p.Claim.Statement); changed != len(jobs) {
+			t.Errorf("of %d rows that are locked %d are written\n%s", len(jobs), changed, p.Claim.Statement.SQL)
+		}
+		if p.Claim.Read != nil {
+			jobs = read(p.Claim.Read)
 		}
 	}
 	if err := tx.Commit(); err != nil {
 		t.Error(err)
 	}
-	return n
+	return jobs
 }

@@ -948,10 +948,7 @@ func TestOrderColumnsComeBack(t *testing.T) {
 			}
 			ignored := slices.ContainsFunc(m.spec.Columns, func(c *queue.Column) bool { return c.Column == o.Column && c.Ignored })
 			if i >= len(m.Claim.Order) {
-				claim := m.spec.Transitions[queue.Claim]
-				if m.Strategy == "pop" && m.Claim.Lock == nil { // else rows are read before they are written
-					claim = m.spec.Transitions[queue.Finish]
-				}
+				claim := writesBefore(m)
 				written := claim != nil && slices.ContainsFunc(claim.Writes, func(w queue.Write) bool { return w.Column == o.Column }) || changes(m, o.Column)
 				if !ignored && !written {
 					t.Errorf("jobs are not sorted by %s", o.Column.Name)
@@ -985,8 +982,20 @@ func TestOrderColumnsComeBack(t *testing.T) {
 // changes reports whether the database writes a column by itself when rows are claimed, and they come
 // back with that.
 func changes(m made, c *schema.Column) bool {
-	claim := m.spec.Transitions[queue.Claim]
-	return (c.OnUpdate || c.MayUpdate) && !slices.Contains(m.spec.Kept, c) && claim != nil && len(claim.Writes) > 0 && m.Strategy != "pop"
+	claim := writesBefore(m)
+	return (c.OnUpdate || c.MayUpdate) && !slices.Contains(m.spec.Kept, c) && claim != nil && len(claim.Writes) > 0
+}
+
+// writesBefore returns what a claim writes to rows before it reads them, or as it does; nil where
+// it reads them first.
+func writesBefore(m made) *queue.Transition {
+	switch c := m.Claim; {
+	case m.Strategy != "pop":
+		return m.spec.Transitions[queue.Claim]
+	case c.Lock == nil || c.Read != nil || c.Statement.Rows != nil:
+		return m.spec.Transitions[queue.Finish]
+	}
+	return nil
 }
 
 // A claim for one of the fixed sizes is the claim for any size with the number

@@ -25,13 +25,13 @@
 -- note: rows without a value in column "run_at" stand first in the order, where MySQL puts nulls (nulls=last puts them last)
 
 -- sql/claim_lock.sql
--- claim: locks and reads ready rows, which claim.sql then writes
+-- claim: locks ready rows, which claim.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: param id int64, 2: limit
 SELECT /* postponeq.Claim */
-       id, CAST(made AS CHAR), CAST(run_at AS CHAR), CAST(till AS CHAR), tries, reason
+       id
 FROM   jobs FORCE INDEX (`PRIMARY`)
 WHERE  state = 'new'
 AND    id = ?
@@ -48,6 +48,17 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* postponeq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    state = 'new',
        run_at = ?
+WHERE  (id IN (?));
+
+-- sql/claim_read.sql
+-- claim: reads the rows as they are written
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* postponeq.Claim */
+       id, CAST(made AS CHAR), CAST(run_at AS CHAR), CAST(till AS CHAR), tries, reason
+FROM   jobs FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/stats.sql

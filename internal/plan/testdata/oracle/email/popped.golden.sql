@@ -28,7 +28,7 @@
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 
 -- sql/claim_lock.sql
--- claim: locks and reads ready rows, which claim.sql then writes
+-- claim: locks ready rows, which claim.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE)
 -- arguments: 1: param kind string, 2: limit, 3: cursor
@@ -47,11 +47,7 @@ BEGIN
     FETCH candidate BULK COLLECT INTO picked LIMIT :2;
     CLOSE candidate;
     OPEN :3 FOR
-        SELECT MSG_ID, KIND, PRIORITY,
-               TO_CHAR(CREATED_AT, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
-               TO_CHAR(NOT_BEFORE, 'YYYY-MM-DD HH24:MI:SS'),
-               TO_CHAR(LEASE_TILL, 'YYYY-MM-DD HH24:MI:SS.FF9'), TOKEN, TRIES, LAST_ERROR,
-               BODY
+        SELECT MSG_ID
         FROM   EMAIL_OUTBOX
         WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
 END;
@@ -70,6 +66,18 @@ BEGIN
                LEASE_TILL = NULL
         WHERE  MSG_ID = MSG_ID_PICKED(i);
 END;
+
+-- sql/claim_read.sql
+-- claim: reads the rows as they are written
+-- locks: none
+-- index: the key
+-- arguments: 1: list MsgID
+SELECT /* poppedq.Claim */
+       MSG_ID, KIND, PRIORITY, TO_CHAR(CREATED_AT, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
+       TO_CHAR(NOT_BEFORE, 'YYYY-MM-DD HH24:MI:SS'),
+       TO_CHAR(LEASE_TILL, 'YYYY-MM-DD HH24:MI:SS.FF9'), TOKEN, TRIES, LAST_ERROR, BODY
+FROM   EMAIL_OUTBOX
+WHERE  (MSG_ID = :v0);
 
 -- sql/purge_done.sql
 -- purge_done: done to gone

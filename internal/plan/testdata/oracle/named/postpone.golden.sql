@@ -25,7 +25,7 @@
 -- note: rows without a value in column "RUN_AT" stand last in the order, where Oracle puts nulls (nulls=first puts them first)
 
 -- sql/claim_lock.sql
--- claim: locks and reads ready rows, which claim.sql then writes
+-- claim: locks ready rows, which claim.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: the primary key (ID)
 -- arguments: 1: param id int64, 2: limit, 3: cursor
@@ -43,9 +43,7 @@ BEGIN
     FETCH candidate BULK COLLECT INTO picked LIMIT :2;
     CLOSE candidate;
     OPEN :3 FOR
-        SELECT ID, TO_CHAR(MADE, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
-               TO_CHAR(RUN_AT, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
-               TO_CHAR(TILL, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'), TRIES, REASON
+        SELECT ID
         FROM   JOBS
         WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
 END;
@@ -64,6 +62,18 @@ BEGIN
                RUN_AT = TO_TIMESTAMP_TZ(:2, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
         WHERE  ID = ID_PICKED(i);
 END;
+
+-- sql/claim_read.sql
+-- claim: reads the rows as they are written
+-- locks: none
+-- index: the key
+-- arguments: 1: list ID
+SELECT /* postponeq.Claim */
+       ID, TO_CHAR(MADE, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
+       TO_CHAR(RUN_AT, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
+       TO_CHAR(TILL, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'), TRIES, REASON
+FROM   JOBS
+WHERE  (ID = :v0);
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -22,3 +22,12 @@ CREATE TABLE retired (
 );
 CREATE TABLE archive (id INTEGER NOT NULL, kind INTEGER NOT NULL);
 CREATE TABLE totals (kind INTEGER PRIMARY KEY, gone INTEGER NOT NULL);
+
+-- A claim tells another table what it changes, and its jobs are as it leaves them.
+-- qgen:queue raised strategy=pop done=keep
+CREATE TABLE raised (
+    id       INTEGER PRIMARY KEY, -- qgen:topic list
+    priority INTEGER NOT NULL DEFAULT 0, -- qgen:on done set "priority + {arg:by int}"; payload
+    twice    INTEGER GENERATED ALWAYS AS (priority * 2)
+);
+CREATE TABLE raises (id INTEGER NOT NULL, was INTEGER NOT NULL);

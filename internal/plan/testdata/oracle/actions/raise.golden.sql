@@ -1,0 +1,169 @@
+-- Package raiseq uses the table JOBS as a queue of jobs on Oracle 19 and later.
+--
+-- 	ready    --Claim-----------> ready again
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: Claim changes the rows that its caller names, and that is all.
+--
+-- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
+--
+-- Besides the queue's own rows it writes ERASED (Claim), each in the transaction of the operation.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: rows are taken as they came, by column "ID"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then writes
+-- locks: the rows it returns, until commit; waits for rows that are locked
+-- index: the primary key (ID)
+-- arguments: 1: param id int64, 2: limit, 3: cursor
+DECLARE /* raiseq.Claim */
+    CURSOR candidate IS
+        SELECT ROWIDTOCHAR(ROWID)
+        FROM   JOBS
+        WHERE  ROWID IN (
+                   SELECT picked_row
+                   FROM   (
+                              SELECT ROWID AS picked_row
+                              FROM   JOBS
+                              WHERE  ID = :1
+                              ORDER  BY ID
+                          )
+                   WHERE  ROWNUM <= :2)
+        AND    ID = :1
+        FOR    UPDATE;
+    picked SYS.ODCIVARCHAR2LIST;
+BEGIN
+    OPEN candidate;
+    FETCH candidate BULK COLLECT INTO picked LIMIT :2;
+    CLOSE candidate;
+    OPEN :3 FOR
+        SELECT ID
+        FROM   JOBS
+        WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
+END;
+
+-- sql/claim.sql
+-- claim: changes the rows that claim_lock.sql locked, which stay ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: given by int
+DECLARE /* raiseq.Claim */
+    ID_PICKED DBMS_SQL.NUMBER_TABLE := :1;
+BEGIN
+    FORALL i IN 1 .. ID_PICKED.COUNT
+        UPDATE JOBS
+        SET    PRIORITY = (priority + :2)
+        WHERE  ID = ID_PICKED(i);
+END;
+
+-- sql/claim_read.sql
+-- claim: reads the rows as they are written
+-- locks: none
+-- index: the key
+-- arguments: 1: list ID
+SELECT /* raiseq.Claim */
+       ID, HOST, STATE, PRIORITY, TO_CHAR(TILL, 'YYYY-MM-DD HH24:MI:SS.FF9'), REASON
+FROM   JOBS
+WHERE  (ID = :v0);
+
+-- sql/claim_insert_erased.sql
+-- claim: inserts rows into ERASED for the rows that claim_lock.sql locked, before claim.sql
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: list ID
+INSERT /* raiseq.Claim */ INTO ERASED
+       (ID, HOST, "AT")
+SELECT held.ID, held.HOST, SYS_EXTRACT_UTC(SYSTIMESTAMP)
+FROM   JOBS held
+WHERE  (held.ID = :v0);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* raiseq.Stats */
+       count(*) AS READY
+FROM   JOBS;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (ID)
+-- arguments: 1: param id int64, 2: limit
+SELECT /* raiseq.Peek */
+       *
+FROM   (
+           SELECT ID, HOST, STATE, PRIORITY, TO_CHAR(TILL, 'YYYY-MM-DD HH24:MI:SS.FF9'),
+                  REASON
+           FROM   JOBS
+           WHERE  ID = :1
+           ORDER  BY ID
+       )
+WHERE  ROWNUM <= :2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* raiseq.Verify */
+       'the server is Oracle ' || have.version || ', the package needs 19'
+FROM   PRODUCT_COMPONENT_VERSION have
+WHERE  have.product LIKE 'Oracle%'
+AND    TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 1)) * 100 + TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 2)) < 1900;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* raiseq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'HOST', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'STATE', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'PRIORITY', 'number' FROM DUAL UNION ALL
+           SELECT 'TILL', 'timestamp' FROM DUAL UNION ALL
+           SELECT 'REASON', 'varchar2' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'JOBS'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
+-- sql/verify_columns_also.sql
+-- verify: columns of ERASED
+-- locks: none
+SELECT /* raiseq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'HOST', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'AT', 'timestamp' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'ERASED'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;

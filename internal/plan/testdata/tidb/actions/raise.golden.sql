@@ -1,0 +1,183 @@
+-- Package raiseq uses the table jobs as a queue of jobs on TiDB 7.5 and later.
+--
+-- 	ready    --Claim-----------> ready again
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: Claim changes the rows that its caller names, and that is all.
+--
+-- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
+--
+-- Besides the queue's own rows it writes erased (Claim), each in the transaction of the operation.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
+-- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then writes
+-- locks: the rows it returns, until commit; waits for rows that are locked
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: param id int64, 2: limit
+SELECT /* raiseq.Claim */
+       id
+FROM   jobs FORCE INDEX (`PRIMARY`)
+WHERE  id = ?
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE;
+
+-- sql/claim.sql
+-- claim: changes the rows that claim_lock.sql locked, which stay ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: given by int, 2: list ID
+UPDATE /* raiseq.Claim */ jobs FORCE INDEX (PRIMARY)
+SET    priority = (priority + ?)
+WHERE  (id = ?);
+
+-- sql/claim_read.sql
+-- claim: reads the rows as they are written
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* raiseq.Claim */
+       id, host, state, priority, CAST(till AS CHAR), reason
+FROM   jobs FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
+
+-- sql/claim_insert_erased.sql
+-- claim: inserts rows into erased for the rows that claim_lock.sql locked, before claim.sql
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+INSERT /* raiseq.Claim */ INTO erased
+       (id, host, at)
+SELECT held.id, held.host, UTC_TIMESTAMP(6)
+FROM   jobs AS held FORCE INDEX (PRIMARY)
+WHERE  (held.id = ?);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* raiseq.Stats */
+       count(*) AS ready
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: param id int64, 2: limit
+SELECT /* raiseq.Peek */
+       id, host, state, priority, CAST(till AS CHAR), reason
+FROM   jobs FORCE INDEX (`PRIMARY`)
+WHERE  id = ?
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* raiseq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs TiDB 7.5')
+FROM   DUAL
+WHERE  VERSION() NOT LIKE '%-TiDB-v%'
+OR     SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 2), '.', -1) < 705;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* raiseq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'host', 'varchar' UNION ALL
+           SELECT 'state', 'varchar' UNION ALL
+           SELECT 'priority', 'int' UNION ALL
+           SELECT 'till', 'datetime' UNION ALL
+           SELECT 'reason', 'varchar'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'jobs'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_columns_also.sql
+-- verify: columns of erased
+-- locks: none
+SELECT /* raiseq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'host', 'varchar' UNION ALL
+           SELECT 'at', 'datetime'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'erased'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* raiseq.Verify */
+       'tidb_txn_mode is not pessimistic; SET GLOBAL tidb_txn_mode = ''pessimistic'''
+FROM   DUAL
+WHERE  @@tidb_txn_mode <> 'pessimistic';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* raiseq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'PRIMARY' AS name, '' AS columns, '' AS least
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'jobs'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
+
+-- serves Claim: the only row of each value that is asked for: PRIMARY serves already
