@@ -73,6 +73,7 @@ const (
 	EqualityFirst   Capability = "equality_first"      // without statistics an index that begins with what is compared with one value is taken before one whose predicate says that
 	PredicateRules  Capability = "predicate_rules"     // sessions of some settings cannot write a table that has an index with a predicate
 	PartitionsBlock Capability = "partitions_block"    // writers wait while a partitioned table gets an index
+	LocksNewest     Capability = "locks_newest"        // a locking read looks at rows as they are, also those that a transaction writes, and not as they were when it began
 	Miscounts       Capability = "miscounts"           // the number of rows that a statement changed may be told wrong, what it returns may not
 )
 
@@ -81,7 +82,7 @@ var capabilities = []Capability{
 	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, TargetOnce,
 	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
-	FixedAmid,
+	FixedAmid, LocksNewest,
 	PartitionsBlock, IncrementalSort, NullFixed, EqualityFirst, PredicateRules, IndexCompare, IndexFilter,
 }
 

@@ -194,7 +194,7 @@ func (b *builder) locksAndCrash() {
 	case p.Strategy == "offset" && !b.d.SingleWriter:
 		p.Locks = "It locks no row of the table; the row of the group in " + plainText(b.sideName()) + " is written in one statement, which waits for others that write it."
 	case p.Strategy == "hold" && b.spec.Waits:
-		p.Locks = "It waits for a row that others hold, looks again whether it is ready, and locks it until the transaction ends."
+		p.Locks = "It waits for a row that others hold, looks again whether it is ready, and locks it until the transaction ends." + b.missesUnready()
 	case p.Strategy == "hold":
 		p.Locks = "It locks the rows it returns until the transaction ends and passes over rows that others hold."
 		if b.sortsLocked() {
@@ -224,6 +224,7 @@ func (b *builder) locksAndCrash() {
 		if b.sortsLocked() {
 			p.Locks = "It waits for rows that others have locked, looks again whether they are ready, and sorts them, which locks all of them until it commits."
 		}
+		p.Locks += b.missesUnready()
 	case b.sortsLocked():
 		p.Locks = "It sorts the ready rows, which locks all of them until it commits, and passes over rows that others hold: another claim finds none meanwhile."
 	case b.claimPasses():

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
 	"github.com/qgen-dev/qgen/internal/source"
@@ -81,6 +82,15 @@ func (b *builder) checkWaits(errs *source.ErrorList) bool {
 	}
 	errs.Errorf(b.spec.WaitsPos, "a claim cannot wait for locked rows here: %s", why).WithHint("%s", mend)
 	return false
+}
+
+// missesUnready says of a claim that waits for which rows it does not: where the server looks at rows as
+// they were when the statement began.
+func (b *builder) missesUnready() string {
+	if b.can(dialect.LocksNewest) {
+		return ""
+	}
+	return " A row that another transaction is about to add or to make ready is not waited for: it is found once that has committed."
 }
 
 // bearsWait reports whether a strategy locks the row that it looks for. What reads rows first takes

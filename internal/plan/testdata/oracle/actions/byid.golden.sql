@@ -12,7 +12,7 @@
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
 --
--- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A row that another transaction is about to add or to make ready is not waited for: it is found once that has committed. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_BYID_EXPIRED.
 --

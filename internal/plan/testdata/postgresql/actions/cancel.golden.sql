@@ -6,7 +6,7 @@
 --
 -- There is nothing to settle: Claim changes the rows that its caller names, and that is all.
 --
--- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
+-- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A row that another transaction is about to add or to make ready is not waited for: it is found once that has committed. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --

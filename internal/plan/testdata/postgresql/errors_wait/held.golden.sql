@@ -9,7 +9,7 @@
 --
 -- The row lock is the claim: nobody else can take or settle a job while its transaction is open.
 --
--- It waits for a row that others hold, looks again whether it is ready, and locks it until the transaction ends. When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
+-- It waits for a row that others hold, looks again whether it is ready, and locks it until the transaction ends. A row that another transaction is about to add or to make ready is not waited for: it is found once that has committed. When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
 --
 -- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
 --

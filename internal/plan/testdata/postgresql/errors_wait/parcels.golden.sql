@@ -11,7 +11,7 @@
 --
 -- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
 --
--- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A row that another transaction is about to add or to make ready is not waited for: it is found once that has committed. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
