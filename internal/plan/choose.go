@@ -484,7 +484,7 @@ func (b *builder) canMark() (bool, string, string) {
 	}
 	if len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable && b.spec.Token == nil {
 		return false, "rows have no key, and their physical identity does not outlive the transaction",
-			"Add a primary key or a column for qgen:token; or leave out what marks a running row, then the row lock is the claim."
+			b.spec.AddKey() + "; or add a column for qgen:token; or leave out what marks a running row, then the row lock is the claim."
 	}
 	return true, "", ""
 }
