@@ -34,3 +34,14 @@ CREATE TABLE events (
     at   timestamptz NOT NULL, -- qgen:enqueued
     body text
 );
+-- A claim moves the row.
+-- qgen:queue files done=delete locked=wait
+CREATE TABLE files (
+    id   bigint PRIMARY KEY, -- qgen:topic
+    path text NOT NULL
+);
+CREATE TABLE files_taken (
+    id   bigint PRIMARY KEY,
+    path text NOT NULL,
+    till timestamptz NOT NULL -- qgen:lease length=5m
+);
