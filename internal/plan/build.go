@@ -811,6 +811,9 @@ func (b *builder) buildExplain() {
 		switch {
 		case name == queue.Claim && b.leavesReadyRows():
 			m.To = string(queue.Ready)
+			if _, by := b.keepsReady(); by != nil {
+				m.To = string(queue.MaybeReady)
+			}
 		case name == queue.Claim && b.popped() != nil:
 			m.To = string(queue.Done)
 		case name == queue.Claim && p.Strategy == "pop":

@@ -461,22 +461,42 @@ func (b *builder) popped() *queue.Transition {
 	return b.spec.Transitions[queue.Finish]
 }
 
-// leavesReadyRows reports whether a claim of strategy pop leaves rows as ready ones are.
+// leavesReadyRows reports whether a claim of strategy pop leaves rows as ready ones are, as far as is known.
 func (b *builder) leavesReadyRows() bool {
 	return b.popped() != nil && slices.Contains(b.spec.Anew, queue.Finish)
 }
 
-// onlyChanges reports whether a claim only changes rows, which its caller names or which stay ready:
-// no worker has to do something with them behind it.
+// keepsReady reports whether a claim of strategy pop surely leaves rows as ready ones are; else by is the
+// column where nobody knows that of what it writes.
+func (b *builder) keepsReady() (sure bool, by *schema.Column) {
+	if !b.leavesReadyRows() {
+		return false, nil
+	}
+	for _, w := range b.popped().Writes {
+		constant := w.Value.Kind == queue.Literal || w.Value.Kind == queue.Null
+		if w.Value.Kind != queue.Old && slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
+			return t.Column == w.Column && !constant || t.Op == queue.Raw && b.spec.Reads(t.SQL, w.Column)
+		}) {
+			return false, w.Column
+		}
+	}
+	return true, nil
+}
+
+// onlyChanges reports whether what a claim writes is all that is to be done, so that no job is lost behind
+// it: rows stay that its caller names, that stay ready, that another queue over the table goes on with, or
+// of which it says, with no Work that would call a handler, what becomes of them there.
 func (b *builder) onlyChanges() bool {
-	return b.popped() != nil && (b.spec.ChangesNamed() || b.leavesReadyRows())
+	return b.popped() != nil && (b.spec.ChangesNamed() || b.leavesReadyRows() || b.spec.PassesOn() || !b.pkg.WorkLoop && b.spec.Decides())
 }
 
 // popMoves says in head comments what a claim of strategy pop makes of rows.
 func (b *builder) popMoves() string {
-	switch {
-	case b.leavesReadyRows():
+	switch sure, by := b.keepsReady(); {
+	case sure:
 		return "changes ready rows, which stay ready"
+	case by != nil:
+		return "changes ready rows, which stay; " + plainText(by.Name) + " tells whether they are ready"
 	case b.popped() != nil:
 		return "ready to done"
 	}
@@ -745,7 +765,7 @@ func (b *builder) popLocked(c *Claim) {
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
 	head := "claim: " + b.popMoves() + ", of the rows that claim_lock.sql locked"
 	if b.leavesReadyRows() {
-		head = "claim: changes the rows that claim_lock.sql locked, which stay ready"
+		head = "claim: " + strings.Replace(b.popMoves(), "ready rows", "the rows that claim_lock.sql locked", 1)
 	}
 	if t := b.popped(); t != nil {
 		v.Set = s.sets(t.Writes)

@@ -32,8 +32,11 @@ func (b *builder) docClaim(c *Claim) {
 		switch {
 		case b.onlyChanges():
 			stay := "stay"
-			if b.leavesReadyRows() {
+			switch sure, by := b.keepsReady(); {
+			case sure:
 				stay = "stay ready: the next Claim may take them again"
+			case by != nil:
+				stay = "stay: what it writes to " + plainText(by.Name) + " says whether the next Claim may take them again"
 			}
 			what = "Claim takes up to limit ready jobs and changes their rows, which " + stay + "." + comes + " That is all: nothing is written later, whatever becomes of the jobs it returned."
 		case b.popped() != nil:
@@ -1304,6 +1307,9 @@ func (b *builder) diagram() string {
 	}
 	if slices.Contains(b.spec.Anew, queue.Finish) {
 		done = "ready again"
+		if _, by := b.keepsReady(); by != nil {
+			done = "ready or not, by what it writes to " + plainText(by.Name)
+		}
 	}
 	if slices.Contains(b.spec.Anew, queue.Fail) {
 		fails = "ready again"

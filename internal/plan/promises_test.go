@@ -1119,6 +1119,34 @@ func TestCommentsOfNamedChanges(t *testing.T) {
 	}
 }
 
+// Whether a claim that ends jobs may lose one is told by what becomes of their rows: where these go on in
+// another queue, or nothing but the write was to be done, no comment says so; where a worker does
+// something with the jobs, it does.
+func TestCommentsOfRowsThatStay(t *testing.T) {
+	const whole, lost = "A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.", "Nothing is written later: what a worker would do with the jobs it took is lost when it dies."
+	want := map[string][2]string{
+		"back":    {whole, "changes their rows, which stay. They"},
+		"restart": {whole, "changes their rows, which stay. They"},
+		"sweep":   {whole, "changes their rows, which stay. They"},
+		"settle":  {whole, "changes their rows, which stay: what it writes to state says whether the next Claim may take them again. They"},
+		"mail":    {lost, "marks them done. They"},
+		"report":  {lost, "marks them done. They"},
+	}
+	var errs source.ErrorList
+	for _, p := range build(t, "testdata/sqlite/passed", &errs) {
+		sentences, ok := want[p.Queue]
+		if delete(want, p.Queue); !ok {
+			continue
+		}
+		if p.Crash != sentences[0] || !strings.Contains(p.Claim.Doc[0], sentences[1]) {
+			t.Errorf("%s: the comments say %q and %q", p.Queue, p.Crash, p.Claim.Doc[0])
+		}
+	}
+	if len(want) > 0 || errs.Len() > 0 {
+		t.Errorf("%d packages were not seen: %s", len(want), errs.Detail())
+	}
+}
+
 // Where a time alone hides the rows that Fail has made ready again, the comments say that these still
 // look held; where a status tells them apart, they do not.
 func TestCommentsOfRowsThatLookHeld(t *testing.T) {

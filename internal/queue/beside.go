@@ -63,6 +63,66 @@ func (s *Spec) AddedBy() *Spec {
 	return s.Others[i]
 }
 
+// PassesOn reports whether a claim with strategy=pop leaves its rows to a queue over the table of which
+// no claim ends a job: what it writes is that of a row which is ready, claimed or running there.
+func (s *Spec) PassesOn() bool {
+	t := s.Transitions[Finish]
+	if s.Strategy != "pop" || t == nil || t.Delete || s.States[Ready] == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.Others, func(other *Spec) bool {
+		return other.Strategy != "pop" && !believedApart(s.Members, other.Members) && slices.ContainsFunc([]StateName{Ready, Claimed, Running}, func(name StateName) bool {
+			there := other.States[name]
+			return there != nil && s.writesState(t, there.Tests)
+		})
+	})
+}
+
+// writesState reports whether a step writes a value by which another queue over the table tells a state,
+// and none that is not of that state.
+func (s *Spec) writesState(t *Transition, there []Test) bool {
+	told := false
+	var rest []Test
+	for _, test := range there {
+		test = s.own(test)
+		i := slices.IndexFunc(t.Writes, func(w Write) bool { return w.Column == test.Column && w.Value.Kind != Old })
+		if i < 0 {
+			rest = append(rest, test)
+			continue
+		}
+		if v := t.Writes[i].Value; v.Kind == Literal || v.Kind == Null {
+			if !slices.ContainsFunc(test.Alternatives(), func(test Test) bool { return meets(v, test) }) {
+				return false
+			}
+			told = true
+		}
+	}
+	kept := slices.DeleteFunc(slices.Clone(s.States[Ready].Tests), func(test Test) bool {
+		return slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == test.Column })
+	})
+	return told && mayShare(s, kept, rest)
+}
+
+// Decides reports whether a claim with strategy=pop writes what the queue that adds its rows tells a
+// state by: it says what becomes of the jobs of that queue.
+func (s *Spec) Decides() bool {
+	other, t := s.AddedBy(), s.Transitions[Finish]
+	if other == nil || t == nil {
+		return false
+	}
+	return slices.ContainsFunc(t.Writes, func(w Write) bool {
+		if w.Value.Kind == Old {
+			return false
+		}
+		for _, state := range other.States {
+			if slices.ContainsFunc(state.Tests, func(test Test) bool { return s.own(test).Column == w.Column }) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // sameTests reports whether tests here and those of another queue over the table are the same.
 func (s *Spec) sameTests(here, there []Test) bool {
 	return len(here) == len(there) && !slices.ContainsFunc(there, func(t Test) bool {

@@ -162,7 +162,7 @@ func (b *binding) judgeEnds() {
 			state, job = o.To, fmt.Sprintf("a job that the outcome %q ends", o.Name)
 		}
 		t := b.spec.Transitions[name]
-		if t == nil || t.Delete || name == GiveUp || state != Done && state != Failed || b.spec.Cycle != nil && state == Done || b.failedByLimit && state == Failed || b.isAway() || !b.keepsReady && !b.leavesReady(t) {
+		if t == nil || t.Delete || name == GiveUp || state != Done && state != Failed || b.spec.Cycle != nil && state == Done || b.failedByLimit && state == Failed || b.isAway() || !b.leavesReady(t) && (!b.keepsReady || b.endsReady(t)) {
 			continue
 		}
 		b.spec.Anew = append(b.spec.Anew, name)
@@ -203,9 +203,7 @@ func (b *binding) leavesReady(t *Transition) bool {
 		case r.Column == nil, w == nil && writes(claim, r.Column) != nil:
 			return false
 		case w == nil:
-		case w.Value.Kind != Literal && w.Value.Kind != Null, !slices.ContainsFunc(r.Alternatives(), func(r Test) bool {
-			return r.Op != Raw && (satisfies(w.Value, r) || w.Value.Kind == Null && r.Op == In && slices.ContainsFunc(r.Values, func(v Value) bool { return v.Kind == Null }))
-		}):
+		case w.Value.Kind != Literal && w.Value.Kind != Null, !slices.ContainsFunc(r.Alternatives(), func(r Test) bool { return meets(w.Value, r) }):
 			return false
 		}
 	}
@@ -214,6 +212,19 @@ func (b *binding) leavesReady(t *Transition) bool {
 			return n.Column == w.Column || n.Op == Raw && b.spec.Reads(n.SQL, w.Column)
 		})
 	})
+}
+
+// endsReady reports whether a row is surely not ready any more behind a step.
+func (b *binding) endsReady(t *Transition) bool {
+	return slices.ContainsFunc(t.Writes, func(w Write) bool { return ends(w, b.told(Ready)) })
+}
+
+// meets reports whether a constant that is written surely satisfies a condition.
+func meets(v Value, t Test) bool {
+	if v.Kind == Null && t.Op == In {
+		return slices.ContainsFunc(t.Values, func(v Value) bool { return v.Kind == Null })
+	}
+	return t.Op != Raw && satisfies(v, t)
 }
 
 // once leaves out tests that stand there already.

@@ -816,7 +816,7 @@ func (b *binding) judgePopped() {
 	case len(t.Writes) == 0 && b.keepsReady:
 		b.errorf(b.queue.word("done").pos, "rows stay as they are, and nothing is written when a job is claimed").
 			WithHint("Say at a column what Claim writes, as on done set arg:priority or on done set now. Or say done=delete, if the rows are to go.")
-	case b.keepsReady && b.config.Gen.Go != nil && b.config.Gen.Go.Worker.Value:
+	case b.keepsReady && !b.endsReady(t) && b.config.Gen.Go != nil && b.config.Gen.Go.Worker.Value:
 		b.note("warning: a claim leaves rows ready (done=keep), so that Work is given the same ones without end: who changes rows calls Claim")
 	case len(t.Writes) == 0:
 		b.errorf(b.queue.word("strategy").pos, ends+" and its row stays, but nothing is written then").

@@ -1,0 +1,10 @@
+-- Jobs, and what claims with strategy=pop make of them: which of these lose a job when a worker dies.
+-- qgen:queue jobs
+CREATE TABLE jobs (
+    id       INTEGER PRIMARY KEY,
+    host     TEXT NOT NULL,
+    state    TEXT NULL DEFAULT NULL, -- qgen:status(jobs) ready=null running=busy done=done failed=failed
+    reported INTEGER NOT NULL DEFAULT 0,
+    run_at   INTEGER -- qgen:due(jobs) as=epoch
+);
+CREATE INDEX jobs_host ON jobs (host);
