@@ -191,12 +191,14 @@ func (w *writer) sample(f *plan.Field) *code.Statement {
 	due := f.Due && (w.Lease == nil || w.Lease.Field != f)
 	// A default would come twice.
 	told := distinct && (!f.Optional || f.Unique && !f.Null && !inKey)
-	needed := f.Tries || due || told || narrows || inOrder && isNumber(f) && !inKey
+	needed := f.Tries || due || told || f.Sample.Ready != "" || narrows || inOrder && isNumber(f) && !inKey
 	switch {
 	case (f.Optional || f.Null) && !needed:
 		return nil
 	case distinct:
 		return w.countedSample(f)
+	case f.Sample.Ready != "":
+		return w.constantSample(f)
 	case isNumber(f) && inOrder && !narrows && f.Sample.Values == nil && f.Sample.Form == nil:
 		return w.ordered(f)
 	case f.GoType == "time.Time" && !narrows:
@@ -278,6 +280,10 @@ func (w *writer) allowed(f *plan.Field, value string) *code.Statement {
 	switch {
 	case isNumber(f):
 		return w.valueType(f).Call(code.Id(value))
+	case f.GoType == "bool" && w.isStatus(f):
+		return w.valueType(f).Call(code.Id(value))
+	case f.GoType == "bool":
+		return code.Id(value)
 	case f.GoType == "[]byte":
 		return code.Index().Byte().Call(code.Lit(value))
 	case w.isStatus(f):
@@ -301,6 +307,10 @@ func (w *writer) narrows(f *plan.Field) bool {
 func (w *writer) constantSample(f *plan.Field) *code.Statement {
 	kind, sample := strings.ToLower(f.SQLType), f.Sample
 	switch {
+	case sample.Ready != "" && w.writesValues(f):
+		return w.allowed(f, sample.Ready)
+	case sample.Ready != "" && f.GoType == "bool":
+		return w.allowed(f, strconv.FormatBool(sample.Ready == "true" || sample.Ready == "1"))
 	case len(sample.Values) > 0 && w.writesValues(f):
 		return w.allowed(f, sample.Values[0])
 	case f.GoType == "json.RawMessage":

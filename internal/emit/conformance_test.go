@@ -291,6 +291,27 @@ func TestConformanceOfShortTexts(t *testing.T) {
 	}
 }
 
+// What its caller says of a job that is to be ready, the test says.
+func TestConformanceOfReadyJobs(t *testing.T) {
+	for want, f := range map[string]*plan.Field{
+		`Kind: "pending"`:      {GoType: "string", Sample: plan.Sample{Ready: "pending", Values: []string{"draft", "pending"}}},
+		"Kind: int16(7)":       {GoType: "int16", Optional: false, Sample: plan.Sample{Ready: "7"}},
+		"kindValue := true\n":  {GoType: "bool", Optional: true, Sample: plan.Sample{Ready: "true"}},
+		"kindValue := false\n": {GoType: "bool", Optional: true, Sample: plan.Sample{Ready: "0"}},
+	} {
+		p := withConformance(emailSQLite())
+		f.Column, f.Name, f.Param = "kind", "Kind", "kind"
+		p.Enqueue.Fields = append(slices.Clone(p.Enqueue.Fields), f)
+		text, err := newWriter(p).conformanceFile().Render(new(code.Formatter))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the test does not say %s:\n%s", want, text)
+		}
+	}
+}
+
 // Bytes are as long as the column that fills up shorter ones, which would not be those that
 // were sent.
 func TestConformanceOfFilledBytes(t *testing.T) {

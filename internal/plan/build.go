@@ -826,6 +826,8 @@ func (b *builder) buildExplain() {
 			m.From = b.heldState()
 		}
 		switch {
+		case name == queue.Enqueue && m.To == string(queue.Ready):
+			m.To = b.added()
 		case name == queue.Finish && b.spec.Cycle != nil:
 			m.To = "ready"
 		case name == queue.Recover && b.spec.Recovered != "":

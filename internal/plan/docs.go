@@ -952,8 +952,8 @@ func (b *builder) whoIsDead() string {
 // addedState says in which state Enqueue leaves a job: the words for a ready one, unless qgen:on
 // writes something else.
 func (b *builder) addedState(ready string) string {
-	if b.spec.Transitions[queue.Enqueue] == nil {
-		return ready
+	if said := b.saysReady(); len(said) > 0 {
+		return "ready or not as its caller says by " + enumerated(said)
 	}
 	switch c, sure := b.leavesReady(queue.Enqueue); {
 	case sure:
@@ -965,6 +965,31 @@ func (b *builder) addedState(ready string) string {
 		return "not ready before something else sets " + plainText(c.Name)
 	}
 	return ready
+}
+
+// saysReady returns the columns by which the caller of Enqueue says whether a job is ready.
+func (b *builder) saysReady() (columns []string) {
+	t := b.spec.Transitions[queue.Enqueue]
+	if t == nil {
+		return nil
+	}
+	for _, w := range t.Writes {
+		if w.Value.Kind == queue.Given && slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool { return t.Column == w.Column && t.Op == queue.In }) {
+			columns = append(columns, plainText(w.Column.Name))
+		}
+	}
+	return columns
+}
+
+// added returns in what state explain draws a new job.
+func (b *builder) added() string {
+	switch c, sure := b.leavesReady(queue.Enqueue); {
+	case len(b.saysReady()) > 0, c != nil && !sure:
+		return string(queue.MaybeReady)
+	case c != nil:
+		return "not ready yet"
+	}
+	return string(queue.Ready)
 }
 
 // undue returns the column in which a new row has a null with which it is never ready, unless

@@ -31,6 +31,8 @@ type Sample struct {
 	// meet; "" for most columns.
 	Unmet string
 	Few   bool // it has fewer values than the test has jobs
+	// Ready is the value that NewJob has to have for its job to be ready; "" where it says no such thing.
+	Ready string
 }
 
 // First is a number that the column takes: 1, if its checks allow that.
@@ -82,6 +84,7 @@ func (b *builder) sample(c *schema.Column, f *Field) Sample {
 			s.Values = append(s.Values, v)
 		}
 	}
+	s.Ready = b.readyBy(c)
 	if zero := int64(0); t.Unsigned && s.Least == nil {
 		s.Least = &zero
 	}
@@ -118,6 +121,24 @@ func (b *builder) sample(c *schema.Column, f *Field) Sample {
 		known && !strings.Contains(form, "%") ||
 		c.Least != nil && c.Greatest != nil && few(*c.Least, *c.Greatest)
 	return s
+}
+
+// readyBy returns the first of the values that ready rows have in a column which the caller of Enqueue
+// fills in by an argument; "" where there is none.
+func (b *builder) readyBy(c *schema.Column) string {
+	enqueue := b.spec.Transitions[queue.Enqueue]
+	if enqueue == nil || !slices.ContainsFunc(enqueue.Writes, func(w queue.Write) bool { return w.Column == c && w.Value.Kind == queue.Given }) {
+		return ""
+	}
+	for _, t := range b.stateTests(queue.Ready) {
+		if t.Column != c || t.Op != queue.In {
+			continue
+		}
+		if i := slices.IndexFunc(t.Values, func(v queue.Value) bool { return v.Kind == queue.Literal }); i >= 0 {
+			return t.Values[i].Text
+		}
+	}
+	return ""
 }
 
 // patterned is a form of the texts that the patterns in a column's checks allow; false where they

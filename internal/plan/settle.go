@@ -918,7 +918,9 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 		}
 		f.New, f.Present, f.Due = true, later, later || c.Column == b.spec.Due
 		f.Tries = b.spec.Attempts != nil && b.spec.Attempts.Column == c.Column
-		f.Optional = later || c.HasDefault || !c.NotNull && !b.keyByWhere(c.Column) && f.GoType != "json.RawMessage" && f.GoType != "[]byte"
+		// A number that the database gives is no expression that could take the place of a null.
+		defaults := c.HasDefault && (b.fallback(c.Column) != "" || !c.NotNull)
+		f.Optional = later || defaults || !c.NotNull && !b.keyByWhere(c.Column) && f.GoType != "json.RawMessage" && f.GoType != "[]byte"
 		e.addField(f)
 		n.field = f
 		news = append(news, n)
