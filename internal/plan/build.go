@@ -887,22 +887,24 @@ func (b *builder) explainColumns() {
 	p := b.pkg
 	for _, c := range b.spec.Columns {
 		var roles []string
+		said := map[string]bool{}
 		for _, r := range c.Roles {
+			said[r.Verb] = true
 			roles = append(roles, strings.TrimSpace(r.Verb+" "+r.Words))
 		}
 		switch {
-		case c.Ignored:
+		case c.Ignored && !said["ignore"]:
 			roles = append(roles, "ignore")
-		case c.Payload:
+		case c.Payload && !said["payload"]:
 			roles = append(roles, "payload")
 		}
-		if slices.Contains(b.spec.Key, c.Column) && !slices.ContainsFunc(c.Roles, func(r queue.Role) bool { return r.Verb == "id" }) {
+		if slices.Contains(b.spec.Key, c.Column) && !said["id"] {
 			roles = append([]string{"id"}, roles...)
 		}
 		if c.Times != "" {
 			roles = append(roles, c.Times)
 		}
-		use := ColumnUse{Column: plainText(c.Name), Type: plainText(c.Type.Raw), Roles: plainText(strings.Join(slices.Compact(roles), "; "))}
+		use := ColumnUse{Column: plainText(c.Name), Type: plainText(c.Type.Raw), Roles: plainText(strings.Join(roles, "; "))}
 		if f := b.fields[c.Column]; f != nil && slices.Contains(p.Fields, f) {
 			use.Go = f.Name + " " + f.GoType
 			if f.Null {

@@ -1241,6 +1241,20 @@ func TestCommentsOfTries(t *testing.T) {
 	}
 }
 
+// What a column was taken for stands there once.
+func TestRolesAreToldOnce(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		for _, c := range m.Columns {
+			for _, verb := range []string{"payload", "ignore", "id"} {
+				words := strings.Split(c.Roles, "; ")
+				if n := len(slices.DeleteFunc(words, func(w string) bool { return w != verb })); n > 1 {
+					t.Errorf("explain says %q of column %s", c.Roles, c.Column)
+				}
+			}
+		}
+	})
+}
+
 // The comments of Extend and Recover speak of a lease only where there is one, and of its new
 // beginning only where Extend writes that.
 func TestCommentsOfLeases(t *testing.T) {

@@ -402,6 +402,11 @@ func (s *scanner) literal() (literal, bool) {
 		if q == '"' {
 			kind = sql
 		}
+		if end := s.at; ok && end < len(s.text) && (isName(s.text[end]) || s.text[end] == '\\') {
+			s.errs.Errorf(s.locate(end-1, 1), "this quote ends the value, and text follows").
+				WithHint("Inside, a %c is written twice. Behind a value stands a space.", q)
+			return literal{}, false
+		}
 		return literal{text: text, quote: kind, pos: s.locate(start, s.at-start)}, ok
 	}
 	for s.at < len(s.text) && !isSpace(s.text[s.at]) && strings.IndexByte(";|,'\"()=~", s.text[s.at]) < 0 {

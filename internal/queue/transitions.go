@@ -630,6 +630,7 @@ func (b *binding) clears(r *role, steps ...TransitionName) {
 // resolve returns the writes of a transition in table order, each column once.
 func (b *binding) resolve(name TransitionName) []Write {
 	winners := map[*schema.Column]*draft{}
+	var notes []string
 	said := func(c *schema.Column) bool {
 		return slices.ContainsFunc(b.drafts[name], func(d *draft) bool { return d.column == c && d.by.verb == "on" })
 	}
@@ -646,8 +647,8 @@ func (b *binding) resolve(name TransitionName) []Write {
 			}
 		case d.by.verb == "on":
 			winners[d.column] = d
-			b.note("on %s, column %q gets %s as qgen:on says, not %s as qgen:%s would",
-				name, d.column.Name, quote(d.value, d.column), quote(first.value, first.column), first.by.verb)
+			notes = append(notes, fmt.Sprintf("on %s, column %q gets %s as qgen:on says, not %s as qgen:%s would",
+				name, d.column.Name, quote(d.value, d.column), quote(first.value, first.column), first.by.verb))
 		case said(d.column): // which of the two does not matter
 		default:
 			mend := fmt.Sprintf("qgen:on %s set …", name)
@@ -677,6 +678,12 @@ func (b *binding) resolve(name TransitionName) []Write {
 		default:
 			writes = append(writes, Write{Column: c, Value: d.value})
 		}
+	}
+	if name == Renew && len(writes) == 0 && len(notes) > 0 {
+		notes = []string{"there is no Extend: qgen:on renew leaves nothing to write, so a claim lasts as long as it does from its beginning"}
+	}
+	for _, note := range notes {
+		b.note("%s", note)
 	}
 	return writes
 }
@@ -785,6 +792,10 @@ func (b *binding) judgeKept() {
 		}
 		e := b.errorf(pos, "nothing is left to write when a job is %s", doing[name])
 		switch {
+		case again && b.waits(name, pos):
+			e.WithHint("Leave it out, and the job is ready when its wait is over: %s.", map[TransitionName]string{
+				Retry: "what backoff says behind the failure", Release: "the delay that Requeue takes, at once where that is 0",
+			}[name])
 		case again:
 			e.WithHint("Leave it out, and the job is ready at once. On a column of qgen:claimed, on %s set now lets it wait for as long as a claim is good.", name)
 		case name == Finish, name == Fail:
@@ -793,6 +804,16 @@ func (b *binding) judgeKept() {
 			e.WithHint("The row would stay as it is. Leave old out, or write a value.")
 		}
 	}
+}
+
+// waits reports whether old at a place stands at a column that holds when a job is due, which the step
+// would write.
+func (b *binding) waits(name TransitionName, at source.Pos) bool {
+	return slices.ContainsFunc(b.drafts[name], func(d *draft) bool {
+		return (d.by.verb == "visible" || d.by.verb == "due") && slices.ContainsFunc(b.drafts[name], func(old *draft) bool {
+			return old.by.pos == at && old.column == d.column
+		})
+	})
 }
 
 // judgePopped complains where a claim that ends its jobs keeps their rows and writes nothing, or

@@ -49,5 +49,6 @@ CREATE TABLE pairs (
   id bigint PRIMARY KEY,
   s  int, -- qgen:status ready=null running=set running:="coalesce(n, 0) + 1" done=2|4 done:=4
   t  int, -- qgen:status ready:=0 ready=null running~1 running=2 failed=5 failed=6
+  m  int, -- qgen:on done set "coalesce("n", 0)"
   n  int
 );

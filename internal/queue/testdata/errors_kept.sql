@@ -17,3 +17,9 @@ CREATE TABLE redriven (
     state text NOT NULL, -- qgen:status ready=N running=A done=D
     tries int NOT NULL DEFAULT 0 -- qgen:attempts up on=claim max=3; on redrive set old
 );
+-- The column holds a wait, which comes back where old is left out.
+-- qgen:queue done=delete
+CREATE TABLE waits (
+    id   bigserial PRIMARY KEY,
+    till timestamptz NOT NULL -- qgen:visible length=3m; on retry,release set old
+);

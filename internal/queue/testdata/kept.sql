@@ -4,3 +4,9 @@ CREATE TABLE held (
     id  bigserial PRIMARY KEY,
     due timestamptz -- qgen:due; on release set old
 );
+-- A claim cannot be renewed.
+-- qgen:queue whole done=delete
+CREATE TABLE whole (
+    id    bigserial PRIMARY KEY,
+    since timestamptz -- qgen:claimed timeout=6h; on renew set old
+);
