@@ -323,6 +323,9 @@ func (b *builder) claimParams() []*Param {
 		if p.Kind == queue.List || p.Kind == queue.Except {
 			gp.GoType, gp.List, gp.JSON = "[]"+f.GoType, true, b.batches("json")
 		}
+		if len(p.Any) > 0 {
+			gp.Doc += ", unless theirs is " + suiting(p.Any) + ", which suits every caller"
+		}
 		if p.Optional {
 			if !gp.List {
 				gp.GoType = "*" + gp.GoType
@@ -488,6 +491,19 @@ func (b *builder) keepsReady() (sure bool, by *schema.Column) {
 // of which it says, with no Work that would call a handler, what becomes of them there.
 func (b *builder) onlyChanges() bool {
 	return b.popped() != nil && (b.spec.ChangesNamed() || b.leavesReadyRows() || b.spec.PassesOn() || !b.pkg.WorkLoop && b.spec.Decides())
+}
+
+// suiting lists the values with which a row suits every caller.
+func suiting(values []queue.Value) string {
+	var texts []string
+	for _, v := range values {
+		if v.Kind == queue.Null {
+			texts = append(texts, "null")
+		} else {
+			texts = append(texts, plainText("'"+v.Text+"'"))
+		}
+	}
+	return alternatives(texts)
 }
 
 // popMoves says in head comments what a claim of strategy pop makes of rows.

@@ -1241,6 +1241,28 @@ func TestCommentsOfTries(t *testing.T) {
 	}
 }
 
+// The comment of a parameter says which rows suit every caller.
+func TestCommentsOfRowsForAnybody(t *testing.T) {
+	seen := false
+	everyPlan(t, func(t *testing.T, m made) {
+		if m.Claim == nil {
+			return
+		}
+		for _, p := range m.Claim.Params {
+			i := slices.IndexFunc(m.spec.Params, func(of *queue.Param) bool { return p.Field != nil && of.Column != nil && of.Column.Name == p.Field.Column })
+			if i >= 0 && len(m.spec.Params[i].Any) > 0 {
+				seen = true
+				if !strings.Contains(p.Doc, ", unless theirs is ") {
+					t.Errorf("the comment says %q", p.Doc)
+				}
+			}
+		}
+	})
+	if !seen {
+		t.Error("no such parameter was seen")
+	}
+}
+
 // What a column was taken for stands there once.
 func TestRolesAreToldOnce(t *testing.T) {
 	everyPlan(t, func(t *testing.T, m made) {

@@ -43,11 +43,14 @@ type binding struct {
 	// failedByLimit: a failed row is a waiting one that has no attempts left.
 	failedByLimit bool
 
-	core   map[StateName][]condition
-	narrow []Test // what a ready row must satisfy besides
-	dueAt  int    // which of narrow tells that the time of a row has come, -1 for none
-	drafts map[TransitionName][]*draft
-	givens map[string]receiver // what arguments are for, by their names
+	core    map[StateName][]condition
+	narrow  []Test // what a ready row must satisfy besides
+	dueAt   int    // which of narrow tells that the time of a row has come, -1 for none
+	drafts  map[TransitionName][]*draft
+	clashes []*clash
+	// misplaced is a role at a column that holds already what it is for.
+	misplaced *role
+	givens    map[string]receiver // what arguments are for, by their names
 
 	// sound: nothing was wrong with the words by which states and transitions are built.
 	sound   bool

@@ -190,19 +190,39 @@ func (b *binding) noteLengths() {
 			continue
 		}
 		columns, _ := b.mayLack(e.d)
-		happens := e.surely
-		if e.d.wait != nil && (source.Mentions(e.d.wait.SQL, "case") || call.MatchString(e.d.wait.SQL)) {
-			happens = e.perhaps
+		happens, mend := e.surely, ""
+		if e.d.wait != nil {
+			mend = "coalesce says how long then, and "
+			if source.Mentions(e.d.wait.SQL, "case") || call.MatchString(e.d.wait.SQL) {
+				happens = e.perhaps
+			}
 		}
 		for _, c := range columns {
+			if e.d == k.timeout && b.heldWith(c) {
+				continue
+			}
 			out := c.Name + " is not null"
 			if !slices.ContainsFunc(b.narrow, func(t Test) bool {
 				return t.Op == Raw && strings.Contains(strings.Join(strings.Fields(strings.ToLower(t.SQL)), " "), strings.ToLower(out))
 			}) {
-				b.note("warning: %s whose %s is null %s by column %q; qgen:where \"%s\" leaves such rows out", e.what, c.Name, happens, e.on.column.Name, out)
+				b.note("warning: %s whose %s is null %s by column %q; %sqgen:where \"%s\" leaves such rows out", e.what, c.Name, happens, e.on.column.Name, mend, out)
 			}
 		}
 	}
+}
+
+// heldWith reports whether a row that somebody has surely has a value in a column: a running row is told
+// by one, or claims ask for it.
+func (b *binding) heldWith(c *schema.Column) bool {
+	if slices.ContainsFunc(b.status, func(s *statusColumn) bool {
+		running, ok := s.tests[Running]
+		return s.column == c && ok && contradict(running, Test{Column: c, Op: IsNull})
+	}) {
+		return true
+	}
+	return slices.ContainsFunc(b.roles["topic"], func(r *role) bool {
+		return r.column == c && r.word("optional") == nil && r.word("any") == nil
+	})
 }
 
 // chooseExpiry decides what becomes of a row whose claim has run out.
@@ -321,6 +341,7 @@ func (b *binding) readHolders() {
 		if holder.have != nil {
 			b.errorf(holder.r.pos, "column %q is qgen:%s, but the status in column %q holds it already", holder.r.column.Name, holder.r.verb, holder.have.Name).
 				WithHint("Leave one of the two out.")
+			b.misplaced = holder.r
 		}
 		b.checkKind(holder.r)
 	}

@@ -180,15 +180,30 @@ func (b *binding) judge() {
 func (b *binding) judgeRetry() {
 	k := &b.claims
 	ends := b.keepsFailed || b.spec.FailedDeletes
-	if ends && !b.endless() || !b.runs() || slices.ContainsFunc(b.drafts[Retry], func(d *draft) bool { return d.by.verb == "on" }) {
+	if ends && !b.endless() || !b.runs() || slices.ContainsFunc(b.drafts[Retry], func(d *draft) bool {
+		return d.by.verb == "on" && b.asksReady(d.column) && (d.value.Kind != Old || b.claimWrites(d.column))
+	}) {
 		return
 	}
+	keeps := slices.ContainsFunc(b.drafts[Retry], func(d *draft) bool {
+		return d.by.verb == "on" && d.value.Kind == Old && k.due != nil && d.column == k.due.column
+	})
 	switch {
+	case keeps:
+		b.note("warning: a job that fails is as due as it was, since qgen:on retry leaves column %q as it is, and nothing ends that: the next claim takes it again; leave that out and it waits, and qgen:attempts max=5 beside a state for failed rows is an end", k.due.column.Name)
 	case k.dueRole() == nil:
 		b.note("warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end")
 	case k.wait != nil && k.wait.ofRow() != "":
 		b.note("warning: a job that fails is ready at once where its %s is 0, and nothing ends that; qgen:attempts max=5 beside a state for failed rows is an end", k.wait.ofRow())
 	}
+}
+
+// asksReady reports whether what tells ready rows looks at a column, or may, or their order.
+func (b *binding) asksReady(c *schema.Column) bool {
+	ready := b.spec.States[Ready]
+	return ready == nil || slices.ContainsFunc(b.spec.Order, func(o OrderTerm) bool { return o.Column == c }) || slices.ContainsFunc(ready.Tests, func(t Test) bool {
+		return slices.ContainsFunc(t.Alternatives(), func(t Test) bool { return t.Column == c || t.Op == Raw && b.spec.Reads(t.SQL, c) })
+	})
 }
 
 // judgeNew says where a new row is not ready, because a column that is only tested begins

@@ -69,6 +69,9 @@ const (
 const OneLimit = "Write a number from 1 to 32767, or limit=arg: then who claims says it. In qgen.yaml stands SQL as well: " +
 	"limit: \"select max_jobs from tenants where id = {row}.tenant_id\" under group:."
 
+// noGroup says what to do where no column can mark a running row.
+const noGroup = "Say running=<value> on qgen:status, and leave %s out. Where the table may not change, take one job at a time behind a lock that callers take first in their transaction (WithTx), or a lock of the server that ready_if tries, as pg_try_advisory_xact_lock."
+
 // readGroup sets Spec.Group. The states, the transitions and the order must be known.
 func (b *binding) readGroup() {
 	roles, from := b.roles["group"], b.config.Group
@@ -113,6 +116,12 @@ func (b *binding) readGroup() {
 		}
 		b.errorf(g.Pos, "fifo runs the rows of a group one after the other, so that limit=%s cannot be", limit).
 			WithHint("Keep fifo, or limit=%s.", limit)
+	case !b.runs() && (b.config.Side != nil || b.config.Lease != nil):
+		b.errorf(g.Pos, "claims stand in a table beside, where the running rows of a group cannot be counted").
+			WithHint(noGroup, "the side table")
+	case !b.runs() && b.spec.Strategy == "hold":
+		b.errorf(g.Pos, "with strategy=hold nothing marks a running row, so the running rows of a group cannot be counted").
+			WithHint(noGroup, "strategy=hold")
 	case !b.runs() || b.spec.Transitions[Claim] == nil:
 		b.errorf(g.Pos, "the running rows of a group cannot be counted: nothing marks a running row").
 			WithHint("Say running=<value> on qgen:status, or mark a column with qgen:lease, qgen:claimed or qgen:token.")

@@ -66,6 +66,7 @@ func (b *binding) buildTransitions() {
 			t.Writes = b.resolve(name)
 		}
 	}
+	b.tellClashes()
 	b.checkAnew()
 	b.checkRecoveries()
 	b.judgeRecovered()
@@ -651,16 +652,14 @@ func (b *binding) resolve(name TransitionName) []Write {
 				name, d.column.Name, quote(d.value, d.column), quote(first.value, first.column), first.by.verb))
 		case said(d.column): // which of the two does not matter
 		default:
-			mend := fmt.Sprintf("qgen:on %s set …", name)
-			if o := b.spec.Outcome(name); o != nil {
-				if b.disagree(leading[o.To], d.column) {
-					continue // which is said of that step
-				}
-				mend = fmt.Sprintf("outcomes: {%s: {to: %s, set: {%s: …}}}", o.Name, o.To, d.column.Name)
+			if o := b.spec.Outcome(name); o != nil && b.disagree(leading[o.To], d.column) {
+				continue // which is said of that step
 			}
-			b.errorf(d.by.pos, "%s and %s at %s write different values %s", mark+d.by.verb, mark+first.by.verb, first.by.pos, b.when(name)).
-				WithHint("%s writes %s, %s writes %s. Leave one of them out, or say which value is meant: %s.",
-					mark+d.by.verb, quote(d.value, d.column), mark+first.by.verb, quote(first.value, first.column), mend)
+			i := slices.IndexFunc(b.clashes, func(c *clash) bool { return c.first.by == first.by && c.second.by == d.by })
+			if i < 0 {
+				i, b.clashes = len(b.clashes), append(b.clashes, &clash{first: first, second: d})
+			}
+			b.clashes[i].steps = append(b.clashes[i].steps, name)
 		}
 	}
 	var writes []Write
@@ -686,6 +685,45 @@ func (b *binding) resolve(name TransitionName) []Write {
 		b.note("%s", note)
 	}
 	return writes
+}
+
+// clash is two roles that write one column differently, and the steps in which they do.
+type clash struct {
+	first, second *draft // of the first step
+	steps         []TransitionName
+}
+
+// tellClashes complains of each two such roles once, unless one of them has no place beside the other.
+func (b *binding) tellClashes() {
+	for _, c := range b.clashes {
+		if b.misplaced == nil || c.first.by != b.misplaced && c.second.by != b.misplaced {
+			b.tellClash(c)
+		}
+	}
+}
+
+func (b *binding) tellClash(c *clash) {
+	first, second := c.first, c.second
+	var when, on, mends []string
+	for _, name := range c.steps {
+		o := b.spec.Outcome(name)
+		if o == nil {
+			when, on = append(when, doing[name]), append(on, string(name))
+			continue
+		}
+		mends = append(mends, fmt.Sprintf("outcomes: {%s: {to: %s, set: {%s: …}}}", o.Name, o.To, second.column.Name))
+	}
+	var text []string
+	if len(when) > 0 {
+		text = append(text, "when a job is "+strings.Join(when, " or "))
+		mends = slices.Insert(mends, 0, "qgen:on "+strings.Join(on, ",")+" set …")
+	}
+	for _, name := range c.steps[len(when):] {
+		text = append(text, b.when(name))
+	}
+	b.errorf(second.by.pos, "%s and %s at %s write different values %s", mark+second.by.verb, mark+first.by.verb, first.by.pos, strings.Join(text, " and ")).
+		WithHint("%s writes %s, %s writes %s. Leave one of them out, or say which value is meant: %s.",
+			mark+second.by.verb, quote(second.value, second.column), mark+first.by.verb, quote(first.value, first.column), strings.Join(mends, "; "))
 }
 
 // keepsKey complains about writes that would give a row another key. A status and a count

@@ -94,3 +94,9 @@ CREATE TABLE beats (
   b  timestamptz,   -- qgen:heartbeat timeout=1m free=null
   n  int            -- qgen:on recover set 0; on renew set 1
 );
+-- A role that has no place beside a status is complained of once.
+-- qgen:queue done=delete
+CREATE TABLE twice (
+  id   bigint PRIMARY KEY,
+  host text -- qgen:status ready=null running=worker; worker free=''
+);

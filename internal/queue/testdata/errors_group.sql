@@ -87,3 +87,9 @@ CREATE TABLE told (
   a  int NOT NULL,  -- qgen:group fifo limit=arg
   s  text NOT NULL  -- qgen:status ready=N running=A done=D
 );
+-- qgen:queue strategy=hold
+CREATE TABLE held (
+  id bigint PRIMARY KEY,
+  a  int NOT NULL, -- qgen:group limit=1
+  s  text NOT NULL -- qgen:status ready=N done=D
+);

@@ -39,3 +39,11 @@ CREATE TABLE called (
     kind  text,
     since timestamptz -- qgen:claimed timeout="nullif(length(kind), 60)" unit=s
 );
+-- What a claim asks for, and what tells that a row runs, is no null while it does.
+-- qgen:queue asked done=delete
+CREATE TABLE asked (
+    id    bigserial PRIMARY KEY,
+    kind  text, -- qgen:topic
+    state text, -- qgen:status ready=null running=busy
+    since timestamptz -- qgen:claimed timeout="case kind when 'a' then 5 else length(state) end" unit=s
+);
