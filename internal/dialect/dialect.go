@@ -46,6 +46,7 @@ const (
 	OrderedUpdate Capability = "ordered_update"   // UPDATE … ORDER BY … LIMIT … RETURNING; claims that meet are undone
 
 	SortsLocked     Capability = "sorts_locked"        // an UPDATE that sorts locks all that it sorts
+	ReadsLocked     Capability = "reads_locked"        // an INSERT locks the rows that its sub-queries read
 	PlainPredicates Capability = "plain_predicates"    // the predicate of an index holds no OR
 	UnsortedInsert  Capability = "unsorted_insert"     // INSERT returns rows in any order
 	TriggerOutput   Capability = "trigger_output"      // rows on which a trigger fires are not returned, but can be kept and read
@@ -80,7 +81,7 @@ const (
 var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
-	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, TargetOnce,
+	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, ReadsLocked, TargetOnce,
 	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
 	FixedAmid, LocksNewest,
 	PartitionsBlock, IncrementalSort, NullFixed, EqualityFirst, PredicateRules, IndexCompare, IndexFilter,

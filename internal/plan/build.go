@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/qgen-dev/qgen/internal/config"
 	"github.com/qgen-dev/qgen/internal/dialect"
@@ -111,6 +112,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 	ready.checkNewRow(errs)
 	ready.checkAbsent(errs)
 	ready.checkUpsert(errs)
+	ready.checkNewTarget(errs)
 	ready.accompanyEnqueue(errs)
 	b.noteCollisions()
 	b.comeBack()
@@ -239,35 +241,56 @@ func (b *builder) checkTarget(errs *source.ErrorList) {
 	}
 	for _, w := range b.writers {
 		c := w.companion
-		if c.Verb == "insert" || strings.EqualFold(c.Table, b.spec.Table.Name) || !readsInside(w.statement.SQL, c.Table) {
+		if c.Verb == "insert" || strings.EqualFold(c.Table, b.spec.Table.Name) || !readsInside(w.statement.SQL, c.Table, false) {
 			continue
 		}
 		for _, v := range slices.Concat(c.Set, c.Where) {
-			if v.Value.Kind == queue.SQLExpr && readsInside(v.Value.Text, c.Table) {
+			if v.Value.Kind == queue.SQLExpr && readsInside(v.Value.Text, c.Table, false) {
 				refuse(v.Value.Pos, c.Table, w.statement.Name)
 			}
 		}
-		if readsInside(c.When, c.Table) {
+		if readsInside(c.When, c.Table, false) {
 			refuse(c.Pos, c.Table, w.statement.Name)
 		}
 	}
 	table := b.spec.Table.Name
 	i := slices.IndexFunc(b.pkg.Statements(), func(s *Statement) bool {
-		return (strings.HasPrefix(s.SQL, "UPDATE") || strings.HasPrefix(s.SQL, "DELETE")) && readsInside(s.SQL, table)
+		return (strings.HasPrefix(s.SQL, "UPDATE") || strings.HasPrefix(s.SQL, "DELETE")) && readsInside(s.SQL, table, false)
 	})
 	if i < 0 {
 		return
 	}
 	for _, e := range b.spec.Expressions {
-		if readsInside(e.SQL, table) {
+		if readsInside(e.SQL, table, false) {
 			refuse(e.Pos, table, b.pkg.Statements()[i].Name)
 		}
 	}
 }
 
+// checkNewTarget is the same of the values of a new row, which may read the table under a name of its own
+// (tried on 5.6 and 9.7).
+func (b *builder) checkNewTarget(errs *source.ErrorList) {
+	e, table := b.pkg.Enqueue, b.spec.Table.Name
+	if e == nil || !b.can(dialect.TargetOnce) || !strings.Contains(e.One.SQL, "\nVALUES") {
+		return
+	}
+	for _, name := range []queue.TransitionName{queue.Enqueue, queue.Update} {
+		t := b.spec.Transitions[name]
+		if t == nil {
+			continue
+		}
+		for _, w := range t.Writes {
+			if w.Value.Kind == queue.SQLExpr && readsInside(w.Value.Text, table, true) {
+				errs.Errorf(w.Value.Pos, "a sub-query reads %s by its own name, and sql/%s.sql adds rows to it: %s refuses that (error 1093)", table, e.One.Name, b.d.Title).
+					WithHint("Give it another name there: (select … from %s as e where e.…).", b.d.Ident(table))
+			}
+		}
+	}
+}
+
 // readsInside reports whether a text reads a table in a sub-query, and not in a derived table,
-// which is one that stands where a table does.
-func readsInside(text, table string) bool {
+// which is one that stands where a table does; bare leaves out where it has another name there.
+func readsInside(text, table string, bare bool) bool {
 	type query struct{ selects, from, derived bool }
 	open := []query{{}}
 	e := queue.PiecesOf(text)
@@ -299,12 +322,25 @@ func readsInside(text, table string) bool {
 			q.from = false
 		default:
 			name := piece[strings.LastIndexByte(piece, '.')+1:]
-			if isTable && q.selects && !q.derived && strings.EqualFold(strings.Trim(name, "\"`"), table) {
+			if isTable && q.selects && !q.derived && strings.EqualFold(strings.Trim(name, "\"`"), table) && (!bare || !renamed(e[i+1:])) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// behindTable are the words that may follow a table's name in a query and are no name for it.
+var behindTable = []string{"where", "join", "inner", "left", "right", "cross", "natural", "straight_join", "on", "using", "group",
+	"having", "order", "limit", "union", "for", "lock", "force", "use", "ignore", "partition", "window"}
+
+// renamed reports whether a table that stands in front has another name in its query.
+func renamed(behind queue.Pieces) bool {
+	if len(behind) == 0 {
+		return false
+	}
+	r := []rune(behind[0])[0]
+	return (r == '`' || r == '"' || r == '_' || unicode.IsLetter(r)) && !slices.Contains(behindTable, strings.ToLower(behind[0]))
 }
 
 // most finds how many jobs one statement can name.

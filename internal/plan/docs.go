@@ -967,6 +967,18 @@ func (b *builder) addedState(ready string) string {
 	return ready
 }
 
+// readsOfNew says what a server may lock where the values of a new row read other rows; "" where they
+// read none.
+func (b *builder) readsOfNew() string {
+	t := b.spec.Transitions[queue.Enqueue]
+	if t == nil || !b.can(dialect.ReadsLocked) || !slices.ContainsFunc(t.Writes, func(w queue.Write) bool {
+		return w.Value.Kind == queue.SQLExpr && source.Mentions(w.Value.Text, "select")
+	}) {
+		return ""
+	}
+	return ", but for the rows that its sub-query reads: the server may lock them as shared"
+}
+
 // saysReady returns the columns by which the caller of Enqueue says whether a job is ready.
 func (b *builder) saysReady() (columns []string) {
 	t := b.spec.Transitions[queue.Enqueue]
@@ -1027,7 +1039,7 @@ func (b *builder) docEnqueue(e *Enqueue) {
 		all = none
 	}
 	one, many := "Enqueue adds a job, "+b.addedState("ready to be claimed"), "EnqueueMany adds "
-	locks := "It locks nothing that others wait for."
+	locks := "It locks nothing that others wait for" + b.readsOfNew() + "."
 	switch {
 	case e.Absent:
 		locks = ""

@@ -1249,7 +1249,9 @@ func TestCommentsOfRowsForAnybody(t *testing.T) {
 			return
 		}
 		for _, p := range m.Claim.Params {
-			i := slices.IndexFunc(m.spec.Params, func(of *queue.Param) bool { return p.Field != nil && of.Column != nil && of.Column.Name == p.Field.Column })
+			i := slices.IndexFunc(m.spec.Params, func(of *queue.Param) bool {
+				return p.Field != nil && of.Column != nil && of.Column.Name == p.Field.Column
+			})
 			if i >= 0 && len(m.spec.Params[i].Any) > 0 {
 				seen = true
 				if !strings.Contains(p.Doc, ", unless theirs is ") {

@@ -994,7 +994,7 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 	if state := b.addedState(""); state != "" {
 		added, lot = "a new row, "+state, "new rows, "+state
 	}
-	head := []string{"enqueue: " + added, "locks: nothing that others wait for"}
+	head := []string{"enqueue: " + added, "locks: nothing that others wait for" + b.readsOfNew()}
 	e.Absent = b.spec.Absent
 	switch {
 	case e.Absent && b.spec.Like != nil:
