@@ -71,7 +71,10 @@ func (b *builder) docClaim(c *Claim) {
 	if c.BatchRow == nil && c.Flow == PickTake && c.Accept == nil {
 		c.Doc[0] += " When others take the same jobs it looks again, eight times at most: fewer than limit, or none, does not mean that no more is ready."
 	}
-	if b.looksAround() {
+	switch {
+	case b.looksAround() && b.claimsAlone():
+		c.Doc[0] += " Its condition sees other rows as they were before: the other jobs of this claim do not count there."
+	case b.looksAround():
 		c.Doc[0] += " Its condition sees other rows as they were before: what others claim at the same moment, and the other jobs of this claim, do not count there."
 	}
 	if b.pkg.Strategy == "partition" && b.d.Isolation != "" {
@@ -112,6 +115,9 @@ func (b *builder) looksAround() bool {
 		return t.Op == queue.Raw && source.Mentions(t.SQL, "select") && source.Mentions(t.SQL, b.spec.Table.Name)
 	})
 }
+
+// claimsAlone reports whether no other claim writes between what a claim reads and what it writes.
+func (b *builder) claimsAlone() bool { return b.d.SingleWriter && b.pkg.Strategy != "guarded" }
 
 // leaseDoc says what the argument lease is.
 func (b *builder) leaseDoc() string {

@@ -8,3 +8,11 @@ CREATE TABLE jobs (
     run_at   INTEGER -- qgen:due(jobs) as=epoch
 );
 CREATE INDEX jobs_host ON jobs (host);
+
+-- What a condition counts no other claim changes meanwhile: there is one writer.
+-- qgen:queue counted
+CREATE TABLE counted (
+    id    INTEGER PRIMARY KEY,
+    host  TEXT NOT NULL,
+    state TEXT NOT NULL -- qgen:status ready=new running=busy done=done
+);
