@@ -503,17 +503,24 @@ func (b *builder) canLockInOrder() (bool, string, string) {
 	if !b.can(dialect.LocksSorted) || b.spec.Waits {
 		return true, "", ""
 	}
-	return b.givesOrder()
+	return b.givesOrder(false)
 }
 
-// givesOrder reports whether an index gives ready rows in the order of the queue.
-func (b *builder) givesOrder() (bool, string, string) {
+// givesOrder reports whether an index gives ready rows in the order of the queue: one of columns alone,
+// or with computed one that holds expressions. Whether the server takes an expression for that of an
+// index shows when it plans, so that a claim which can do without one looks for rows without locks first.
+func (b *builder) givesOrder(computed bool) (bool, string, string) {
 	unsorted := func(o queue.OrderTerm) bool {
-		return o.Column == nil || b.inNoIndex(o) || o.Desc != b.spec.Order[0].Desc && !b.can(dialect.DescIndex)
+		return o.Column == nil && !computed || b.byRow(o) || b.inNoIndex(o) || o.Desc != b.spec.Order[0].Desc && !b.can(dialect.DescIndex)
 	}
 	if slices.ContainsFunc(b.claimOrder(), unsorted) {
-		return false, "no index can give this order, and rows that are sorted are all locked first",
-			"Order by columns, all rising or all falling, with nulls where the server has them."
+		mend := "Order by columns, all rising or all falling, with nulls where the server has them."
+		if computes := func(o queue.OrderTerm) bool { return o.Column == nil }; !b.can(dialect.ExprIndex) && slices.ContainsFunc(b.claimOrder(), computes) {
+			if since, ever := b.d.From(dialect.ExprIndex, b.version); ever {
+				mend += fmt.Sprintf(" Or raise server: indexes hold expressions since %s.", since)
+			}
+		}
+		return false, "no index can give this order, and rows that are sorted are all locked first", mend
 	}
 	if b.unserved && len(b.spec.Order) > 0 {
 		return false, "the index that gives this order is declined, and rows that are sorted are all locked first",
@@ -553,7 +560,10 @@ func (b *builder) inNoIndex(o queue.OrderTerm) bool {
 
 // canHold reports whether a row lock can be the claim.
 func (b *builder) canHold() (bool, string, string) {
-	inOrder, why, mend := b.canLockInOrder()
+	inOrder, why, mend := true, "", ""
+	if b.can(dialect.LocksSorted) {
+		inOrder, why, mend = b.givesOrder(true)
+	}
 	settles := []queue.TransitionName{queue.Finish, queue.Fail, queue.Retry, queue.Release}
 	for _, o := range b.spec.Outcomes {
 		settles = append(settles, o.Transition.Name)

@@ -450,7 +450,7 @@ func (b *builder) sortsLocked() bool {
 	if b.spec.Waits && b.claimsOne() {
 		return false
 	}
-	given, _, _ := b.givesOrder()
+	given, _, _ := b.givesOrder(false)
 	sorts := b.can(dialect.SortsLocked) || b.can(dialect.LocksSorted) && b.spec.Waits
 	return sorts && len(b.spec.Order) > 0 && (!given || len(b.several()) > 0)
 }

@@ -296,6 +296,66 @@ func TestIndexesWithoutRowLocks(t *testing.T) {
 	}
 }
 
+// An index gives the order of an expression: a claim by row locks reads and locks no more rows than it takes, also
+// where the schema does not know the index yet.
+func TestExpressionsGiveTheOrder(t *testing.T) {
+	const jobs, limit = 600, 5
+	const spare = 12 * limit // rows that may be read beyond those
+	c := caseAt(t, "testdata/mysql/computed")
+	c.engine = "mysql"
+	packages := c.variants(t, nil)
+	db, run := ownMySQL(t, servers.DSN(t, "mysql97"))
+	run(db, c.ddl)
+	for name, p := range packages {
+		for _, ix := range p.Indexes {
+			if ix.DDL != "" {
+				run(db, ix.DDL)
+			}
+		}
+		for i := range jobs {
+			run(db, fmt.Sprintf("INSERT INTO %s (account, type, body) VALUES (%d, %d, '')", p.Table, 1+i%2, 1+i%5))
+		}
+		run(db, "ANALYZE TABLE "+p.Table)
+		db.SetMaxOpenConns(8)
+		seen := map[string]bool{}
+		for claim := range 3 {
+			tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = tx.Rollback() })
+			read := func() (n int) {
+				counts, err := tx.Query("SHOW SESSION STATUS LIKE 'Handler\\_read\\_%'")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, row := range texts(t, counts) {
+					more, err := strconv.Atoi(row["Value"])
+					if err != nil {
+						t.Fatal(err)
+					}
+					n += more
+				}
+				return n
+			}
+			before := read()
+			found, err := tx.Query(p.Claim.Statement.SQL, 1, 0, limit)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, p.Claim.Statement.SQL)
+			}
+			for _, row := range texts(t, found) {
+				seen[row["id"]] = true
+			}
+			if want := (claim + 1) * limit; len(seen) != want {
+				t.Errorf("%s: after claim %d, %d rows are locked, not %d", name, claim, len(seen), want)
+			}
+			if n := read() - before; n > spare {
+				t.Errorf("%s: claim %d reads %d rows\n%s", name, claim, n, p.Claim.Statement.SQL)
+			}
+		}
+	}
+}
+
 // A claim that finds its rows first locks as many as it takes, and no others: of several values
 // that mean ready, and in an order that no index gives.
 func TestFoundRowsAreLockedOneByOne(t *testing.T) {
