@@ -439,7 +439,12 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 // locksSorted is what a head says of locks, of all ready rows where they are sorted under them.
 func (b *builder) locksSorted(head string) string {
 	_, rest, found := strings.Cut(head, ", until commit")
-	if !found || !b.sortsLocked() {
+	switch {
+	case !found:
+		return head
+	case b.can(dialect.LocksSorted) && b.sortsAsked(), b.sortsLocked() && len(b.topics()) > 0:
+		return "locks: all ready rows of what is asked for, which are sorted first, until commit" + rest
+	case !b.sortsLocked():
 		return head
 	}
 	return "locks: all ready rows, which are sorted first, until commit" + rest
@@ -452,7 +457,7 @@ func (b *builder) sortsLocked() bool {
 	}
 	given, _, _ := b.givesOrder(false)
 	sorts := b.can(dialect.SortsLocked) || b.can(dialect.LocksSorted) && b.spec.Waits
-	return sorts && len(b.spec.Order) > 0 && (!given || len(b.several()) > 0)
+	return sorts && len(b.spec.Order) > 0 && (!given || len(b.several()) > 0 || b.sortsAsked())
 }
 
 // popped returns what a claim of strategy pop writes, since it ends its jobs as well; nil

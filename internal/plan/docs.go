@@ -234,6 +234,8 @@ func (b *builder) locksAndCrash() {
 			p.Locks = "It waits for rows that others have locked, looks again whether they are ready, and sorts them, which locks all of them until it commits."
 		}
 		p.Locks += b.missesUnready()
+	case b.sortsLocked() && len(b.topics()) > 0:
+		p.Locks = "It sorts the ready rows of what is asked for, which locks all of them until it commits, and passes over rows that others hold: another claim of the same finds none meanwhile."
 	case b.sortsLocked():
 		p.Locks = "It sorts the ready rows, which locks all of them until it commits, and passes over rows that others hold: another claim finds none meanwhile."
 	case b.claimPasses():

@@ -34,6 +34,7 @@ type wanted struct {
 	asked   []*schema.Column // of which callers say several values, or none
 	like    []*schema.Column // in which rows are alike with another one, so that none of them is null
 	sorted  bool             // it does not give the order
+	rival   string           // the index of the table that the server may take before it, "" where it takes none
 	left    string           // why it has not even one column that it wants, "" where it has or wants none
 }
 
@@ -74,14 +75,19 @@ const sortsReady = "serves Claim: ready rows, which are then sorted; an index in
 const passesOver = "serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over"
 
 // claimIndex is the index that gives ready rows in queue order. Where nobody says an order of rows that
-// are only changed, one of the table serves that leads to them.
+// the caller means, one of the table serves that leads to them.
 func (b *builder) claimIndex() wanted {
-	if b.onlyChanges() && b.spec.Unordered {
-		if w := b.readyIndex(true); b.serving(w) != nil {
-			return w
-		}
+	ordered := b.readyIndex(false)
+	if !b.meansRows() || !b.spec.Unordered {
+		return ordered
 	}
-	return b.readyIndex(false)
+	if _, how := b.best(b.spec.Table.Indexes, ordered); how >= wholly {
+		return ordered
+	}
+	if w := b.readyIndex(true); b.serving(w) != nil {
+		return w
+	}
+	return ordered
 }
 
 // readyIndex is the index that leads to ready rows, and gives their order unless that is as good as any.
@@ -192,6 +198,9 @@ func (b *builder) readyIndex(unordered bool) wanted {
 	if w.sorted && !b.can(dialect.IncrementalSort) {
 		w.columns = w.columns[:w.fixed] // the beginning of an order is none
 	}
+	if k, ok := b.askedValue(); ok && w.plain && w.fixed == 0 {
+		w.columns, w.why, w.sorted = []indexKey{k}, sortedClaim, true
+	}
 	for _, c := range spoken {
 		if w.plain && !slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == c }) && (w.sorted || open && b.can(dialect.IndexFilter)) {
 			w.columns = append(w.columns, indexKey{column: c, spare: !w.sorted})
@@ -211,11 +220,20 @@ func (b *builder) readyIndex(unordered bool) wanted {
 	if !w.sorted && len(b.spec.Order) > 0 && !b.locksTable() && !b.findsFirst() {
 		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
+	if g := b.spec.Group; g != nil && open && !w.sorted && b.can(dialect.EqualityFirst) {
+		// All that the claim reads, or the server would take the index of the group, which has it, and sort.
+		for _, c := range g.Columns {
+			if !b.unindexed(c) && !slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == c }) {
+				w.columns = append(w.columns, indexKey{column: c, spare: true})
+			}
+		}
+	}
 	if rival, keys := b.rival(w); len(keys) > 0 {
 		w.columns, w.told, w.fixed = append(keys, w.columns...), len(keys), len(keys)
 		w.why += "; it begins with what its predicate says, or the server would take " + plainText(rival.Name) + " and sort where ANALYZE was not run"
 	} else if rival != nil {
-		w.why += "; the server may take " + plainText(rival.Name) + " all the same, and sort"
+		w.rival = plainText(rival.Name)
+		w.why += "; the server may take " + w.rival + " all the same, and sort"
 	}
 	short, fits := b.fit(w)
 	short.name = b.sharedName(short)
@@ -694,11 +712,37 @@ func (b *builder) spoken() (columns []*schema.Column) {
 	return columns
 }
 
+// askedValue returns the key of an index of the table by which SQL tells ready rows: it asks whether an
+// expression has a value, and the index begins with that, where the server neither knows predicates nor locks what it sorts.
+func (b *builder) askedValue() (indexKey, bool) {
+	if b.can(dialect.LocksSorted) || b.can(dialect.SortsLocked) {
+		return indexKey{}, false
+	}
+	const asks = "is not null"
+	for _, t := range b.stateTests(queue.Ready) {
+		text := unwrapped(t.SQL)
+		cut := len(text) - len(asks)
+		if t.Op != queue.Raw || len(t.Or) > 0 || cut <= 0 || !strings.EqualFold(text[cut:], asks) {
+			continue
+		}
+		value := strings.TrimSpace(text[:cut])
+		for _, ix := range b.spec.Table.Indexes {
+			if first := ix.Columns; len(first) > 0 && first[0].Column == nil && leaf(first[0].Expr) == leaf(b.newScope().raw(value)) {
+				return indexKey{sql: value, desc: first[0].Desc}, true
+			}
+		}
+	}
+	return indexKey{}, false
+}
+
 // apart returns the tests of ready rows that a claim reads one value after the other, each in
 // queue order, because sorting the rows of all would lock them.
 func (b *builder) apart() []queue.Test {
 	if inOrder, _, _ := b.canLockInOrder(); !inOrder || !b.can(dialect.LocksSorted) || len(b.spec.Key) == 0 || b.pkg.Strategy == "hold" || b.spec.Waits {
 		return nil
+	}
+	if slices.ContainsFunc(b.spec.Table.Indexes, func(ix *schema.Index) bool { return !ix.Invisible && b.asksFor(ix) }) {
+		return nil // all rows of what is asked for are meant
 	}
 	return b.several()
 }
@@ -952,7 +996,7 @@ func (b *builder) buildIndexes() {
 			if b.holdsSpent(have, w) {
 				ix.Why += "; those whose tries are spent are few, and are read and passed over"
 			}
-			if c := b.pastOrder(have, w); c != nil && how != single && how != asked {
+			if c := b.pastOrder(have, w); c != nil && how != single && how != asked && how != sought {
 				ix.Why += "; it has " + plainText(c.Name) + " at its end, so that rows of other values are read and passed over"
 			}
 			if i := slices.IndexFunc(b.pkg.Indexes, func(other Index) bool { return other.Have == ix.Have }); i >= 0 {
@@ -974,6 +1018,8 @@ func (ix *Index) serve(how service, w wanted) {
 		ix.Why += "; rows of one " + plainText(order[len(order)-1].column.Name) + " are sorted by the key"
 	case asked:
 		ix.Why = "serves Claim: the rows of each value that is asked for, which are then sorted"
+	case sought:
+		ix.Why = "serves Claim: the ready rows of the values that are asked for, which are then sorted"
 	case single:
 		ix.Why = "serves Claim: the only row of each value that is asked for"
 	}
@@ -1105,6 +1151,9 @@ const noIndex = "none; it reads the table until it has found enough"
 // noOrder is what is said of a claim that no index serves.
 const noOrder = "none; it reads the table and sorts the ready rows"
 
+// thenSorted is what is said of a claim whose index leads to ready rows and does not give their order.
+const thenSorted = "; the ready rows are then sorted"
+
 // indexText describes an index on one line of a comment.
 func (b *builder) indexText(w wanted) string {
 	if len(w.columns) == 0 {
@@ -1144,8 +1193,8 @@ func (b *builder) existingText(ix *schema.Index) string {
 func (b *builder) usesHead(w wanted) string {
 	claim := b.claimIndex()
 	have, how := b.best(b.spec.Table.Indexes, w)
-	text := b.indexText(w)
-	if have != nil {
+	text, exists := b.indexText(w), have != nil
+	if exists {
 		text = b.existingText(have)
 	} else if b.serving(claim) == nil {
 		if have, how = b.best([]*schema.Index{b.made(claim)}, w); have != nil {
@@ -1154,11 +1203,23 @@ func (b *builder) usesHead(w wanted) string {
 	}
 	switch {
 	case how == few:
+		finds := slices.Concat(b.spec.Held, b.spec.Expired)
+		led, _ := b.leads(have, finds)
+		if by, other, _ := b.ledTo(finds); by != nil {
+			if better, _ := b.leads(by, finds); better > led {
+				text = other
+				break
+			}
+		}
 		text += b.findsBy(have)
+	case how == sought, w.kind == claim.kind && w.sorted && len(w.columns) > 0 && how != single:
+		text += thenSorted
+	case !exists && w.rival != "":
+		text += "; where ANALYZE was not run the server may take " + w.rival + ", and sort"
 	case b.unserved && w.kind == claim.kind || have == nil && w.sorted && len(w.columns) == 0:
 		switch by, leads := b.ledToReady(); {
 		case by != nil:
-			text = leads + "; the ready rows are then sorted"
+			text = leads + thenSorted
 		case b.walked != nil:
 			text = b.existingText(b.walked) + "; rows that are not ready are read and passed over"
 		default:
@@ -1337,7 +1398,8 @@ type service int
 const (
 	not    service = iota
 	few            // it finds the rows that somebody has, and all of these are read
-	asked          // it finds the rows of which the caller says that they are to be changed
+	sought         // it finds the ready rows of the topics that the caller says, which are sorted
+	asked          // it finds the rows that the caller means
 	nearly         // it gives the order but for rows that are alike in all but the key, which are sorted
 	wholly
 	single // it finds the one row that there can be
@@ -1377,6 +1439,8 @@ func (b *builder) serves(ix *schema.Index, w wanted) service {
 		return nearly
 	case w.kind == "ready" && b.asksFor(ix):
 		return asked
+	case w.kind == "ready" && b.seeks(ix, w):
+		return sought
 	case w.among != "" && b.heldLead(ix) != nil:
 		return few
 	}
@@ -1413,16 +1477,61 @@ func (b *builder) findsOne(ix *schema.Index, w wanted) bool {
 	})
 }
 
-// asksFor reports whether an index begins with what the caller of a claim says of rows that it only
-// changes: these are read and sorted, and an index of all ready rows is not worth its while.
+// meansRows reports whether the caller of a claim means the rows of the values that it says, and not the
+// next of a queue: they are only changed, or the claim waits for those that others have locked.
+func (b *builder) meansRows() bool {
+	return b.onlyChanges() || b.spec.Waits && len(b.topics()) > 0
+}
+
+// asksFor reports whether an index begins with what the caller of a claim says of the rows that it
+// means: these are read and sorted, and an index of all ready rows is not worth its while.
 func (b *builder) asksFor(ix *schema.Index) bool {
+	return b.meansRows() && ix.Where == "" && b.leadsByTopics(ix)
+}
+
+// leadsByTopics reports whether an index begins with the columns of which every caller of a claim
+// says the values.
+func (b *builder) leadsByTopics(ix *schema.Index) bool {
 	topics := b.topics()
-	if !b.onlyChanges() || ix.Where != "" || len(topics) == 0 || len(ix.Columns) < len(topics) {
+	if len(topics) == 0 || len(ix.Columns) < len(topics) {
 		return false
 	}
 	return !slices.ContainsFunc(ix.Columns[:len(topics)], func(c schema.IndexColumn) bool {
 		return c.Column == nil || c.Length > 0 || !slices.Contains(topics, c.Column)
 	})
+}
+
+// seeks reports whether an index begins with the topics, and behind them has what tells ready rows: by several
+// values, and the order of each of these, or by any where the order begins with an expression. The ready rows
+// of the topics are read and sorted.
+func (b *builder) seeks(ix *schema.Index, w wanted) bool {
+	if ix.Where != "" || !b.leadsByTopics(ix) || b.can(dialect.LocksSorted) {
+		return false
+	}
+	var tests []queue.Test
+	rest := b.columnsOf(ix)[len(b.topics()):]
+	for _, c := range rest {
+		i := slices.IndexFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
+			return t.Column == c.Column && c.Length == 0 && points(t) && constant(t)
+		})
+		if i < 0 {
+			break
+		}
+		tests = append(tests, b.stateTests(queue.Ready)[i])
+	}
+	order := w.order()
+	if len(order) == 0 || len(tests) == 0 || !b.leaveOut(tests) {
+		return false
+	}
+	several := slices.ContainsFunc(tests, func(t queue.Test) bool { return t.Op == queue.In && !equality(t) })
+	return order[0].column == nil || several && (b.gives(rest[len(tests):], nil, nil, order) || b.gives(rest[len(tests):], nil, nil, reversed(order)))
+}
+
+// sortsAsked reports whether the index of a claim finds the rows of what its caller says, which are
+// then sorted.
+func (b *builder) sortsAsked() bool {
+	_, how := b.best(b.spec.Table.Indexes, b.claimIndex())
+	return how == asked || how == sought
 }
 
 // topics returns the columns of which every caller of a claim says the values.
@@ -1631,6 +1740,9 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 	for _, t := range w.where {
 		if w.plain || said(t) || t.Op == queue.NotNull && len(ordered) > 0 && t.Column == ordered[0].column {
 			continue
+		}
+		if slices.Contains(fixed, t.Column) {
+			continue // a topic, which has one value
 		}
 		has := func(c schema.IndexColumn) bool { return c.Column == t.Column }
 		if slices.ContainsFunc(b.members(), func(m queue.Test) bool { return m.Column == t.Column }) && !slices.ContainsFunc(ix.Columns, has) {

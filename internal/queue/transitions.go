@@ -768,8 +768,9 @@ func (b *binding) judgeWrites() {
 		if name == Start {
 			state = Running
 		}
-		popped := b.spec.Strategy == "pop" && (name == Retry || name == Release) // which no operation does
-		if t == nil || popped || t.Delete || len(t.Tests) == 0 || state == Failed && b.failedByLimit || state == Running && !b.runs() {
+		// No operation does that to rows that a claim ends, and rows that it did not write are ready as they were.
+		again := (name == Retry || name == Release) && (b.spec.Strategy == "pop" || !b.runs())
+		if t == nil || again || t.Delete || len(t.Tests) == 0 || state == Failed && b.failedByLimit || state == Running && !b.runs() {
 			continue
 		}
 		for _, s := range b.status {

@@ -28,7 +28,7 @@
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: jobs_host (host)
+-- index: jobs_host (host); the ready rows are then sorted
 -- arguments: 1: given reason *string, 2: param host string, 3: limit
 UPDATE /* remarkq.Claim */ jobs
 SET    reason = $1
@@ -49,7 +49,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: jobs_host (host)
+-- index: jobs_host (host); the ready rows are then sorted
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Peek */
        id, host, priority, till

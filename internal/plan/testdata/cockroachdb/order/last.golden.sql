@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: (id) WHERE st = 'new'
+-- index: (id) WHERE st = 'new'; the ready rows are then sorted
 -- arguments: 1: limit
 UPDATE /* lastq.Claim */ nulls_last
 SET    st = 'busy'
@@ -120,7 +120,7 @@ FROM   nulls_last;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE st = 'new'
+-- index: (id) WHERE st = 'new'; the ready rows are then sorted
 -- arguments: 1: limit
 SELECT /* lastq.Peek */
        id, prio

@@ -26,8 +26,8 @@
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
--- locks: the rows it returns, until commit; passes over rows that are locked
--- index: jobs_host (host)
+-- locks: all ready rows of what is asked for, which are sorted first, until commit; passes over rows that are locked
+-- index: jobs_host (host); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Claim */
@@ -60,7 +60,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: jobs_host (host)
+-- index: jobs_host (host); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Peek */

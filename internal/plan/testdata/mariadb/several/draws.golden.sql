@@ -28,7 +28,7 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then deletes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (topic)
+-- index: (topic); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: ahead, 3: param topic string, 4: limit
 SELECT /* drawsq.Claim */
@@ -90,7 +90,7 @@ FROM   draws;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (topic)
+-- index: (topic); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: limit
 SELECT /* drawsq.Peek */

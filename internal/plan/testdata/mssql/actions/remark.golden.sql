@@ -6,7 +6,7 @@
 --
 -- There is nothing to settle: Claim changes rows, and that is all.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
+-- It sorts the ready rows of what is asked for, which locks all of them until it commits, and passes over rows that others hold: another claim of the same finds none meanwhile. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -26,8 +26,8 @@
 
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
--- locks: the rows it takes, until commit; passes over rows that are locked
--- index: jobs_host (host)
+-- locks: all ready rows of what is asked for, which are sorted first, until commit; passes over rows that are locked
+-- index: jobs_host (host); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit, 2: param host string, 3: given reason *string
 WITH /* remarkq.Claim */ picked AS (
@@ -54,7 +54,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: jobs_host (host)
+-- index: jobs_host (host); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit, 2: param host string
 SELECT /* remarkq.Peek */ TOP (@p1)

@@ -189,7 +189,7 @@ AND    (EXISTS (SELECT 1 FROM notes WHERE notes_lease.id = notes.id));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: notes_lease_token (token), which finds the rows that somebody has by token
+-- index: notes_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* notesq.Recover */ picked AS (
@@ -209,7 +209,7 @@ OUTPUT inserted.id;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: notes_lease_token (token), which finds the rows that somebody has by token
+-- index: notes_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* notesq.Recover */ picked AS (

@@ -246,7 +246,7 @@ AND    (EXISTS (SELECT 1 FROM events WHERE events_lease.id = events.id AND event
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: events_lease_token (token), which finds the rows that somebody has by token
+-- index: events_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* eventsq.Recover */ picked AS (
@@ -284,7 +284,7 @@ OUTPUT inserted.id;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: events_lease_token (token), which finds the rows that somebody has by token
+-- index: events_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* eventsq.Recover */ picked AS (

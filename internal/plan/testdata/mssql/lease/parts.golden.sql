@@ -267,7 +267,7 @@ AND    (EXISTS (SELECT 1 FROM parts WHERE part_claims.region = parts.region AND 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: part_claims_token (token), which finds the rows that somebody has by token
+-- index: part_claims_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Recover */ picked AS (
@@ -305,7 +305,7 @@ OUTPUT inserted.region, inserted.seq;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: part_claims_token (token), which finds the rows that somebody has by token
+-- index: part_claims_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Recover */ picked AS (

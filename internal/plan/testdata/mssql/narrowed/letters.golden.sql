@@ -188,7 +188,7 @@ AND    (EXISTS (SELECT 1 FROM letters WHERE letters_lease.id = letters.id));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: letters_lease_token (token), which finds the rows that somebody has by token
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* lettersq.Recover */ picked AS (
@@ -208,7 +208,7 @@ OUTPUT inserted.id;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: letters_lease_token (token), which finds the rows that somebody has by token
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* lettersq.Recover */ picked AS (

@@ -14,7 +14,7 @@
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
 --
--- It sorts the ready rows, which locks all of them until it commits, and passes over rows that others hold: another claim finds none meanwhile. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It sorts the ready rows of what is asked for, which locks all of them until it commits, and passes over rows that others hold: another claim of the same finds none meanwhile. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates acts_ready.
 --
@@ -37,8 +37,8 @@
 
 -- sql/claim.sql
 -- claim: ready to running
--- locks: all ready rows, which are sorted first, until commit; passes over rows that are locked
--- index: (state, host, ended)
+-- locks: all ready rows of what is asked for, which are sorted first, until commit; passes over rows that are locked
+-- index: (state, host, ended); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit, 2: param host string
 WITH /* actsq.Claim */ picked AS (
@@ -242,7 +242,7 @@ FROM   dbo.acts;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, host, ended)
+-- index: (state, host, ended); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit, 2: param host string
 SELECT /* actsq.Peek */ TOP (@p1)

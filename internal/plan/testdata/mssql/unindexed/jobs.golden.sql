@@ -11,7 +11,7 @@
 --
 -- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
 --
--- It sorts the ready rows, which locks all of them until it commits, and passes over rows that others hold: another claim finds none meanwhile. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It sorts the ready rows of what is asked for, which locks all of them until it commits, and passes over rows that others hold: another claim of the same finds none meanwhile. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
@@ -36,8 +36,8 @@
 
 -- sql/claim.sql
 -- claim: ready to running
--- locks: all ready rows, which are sorted first, until commit; passes over rows that are locked
--- index: (state)
+-- locks: all ready rows of what is asked for, which are sorted first, until commit; passes over rows that are locked
+-- index: (state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind string
 WITH /* jobsq.Claim */ picked AS (
@@ -159,7 +159,7 @@ FROM   dbo.jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state)
+-- index: (state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind string
 SELECT /* jobsq.Peek */ TOP (@p1)

@@ -225,7 +225,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: notes_lease_token (token), which finds the rows that somebody has by token
+-- index: notes_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* notesq.Recover */ (
@@ -245,7 +245,7 @@ SET    token = NULL,
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: notes_lease_token (token), which finds the rows that somebody has by token
+-- index: notes_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* notesq.Recover */ notes_lease

@@ -37,7 +37,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, bucket)
+-- index: (state, bucket); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param bucket string, 2: limit
 SELECT /* pathsq.Claim */
@@ -253,7 +253,7 @@ FROM   paths;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, bucket)
+-- index: (state, bucket); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param bucket string, 2: limit
 SELECT /* pathsq.Peek */

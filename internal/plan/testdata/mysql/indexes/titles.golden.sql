@@ -38,7 +38,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state)
+-- index: (state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: ahead, 2: limit
 SELECT /* titlesq.Claim */
@@ -260,7 +260,7 @@ FROM   titles;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state)
+-- index: (state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* titlesq.Peek */

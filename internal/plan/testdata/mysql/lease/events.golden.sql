@@ -284,7 +284,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: events_lease_token (token), which finds the rows that somebody has by token
+-- index: events_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* eventsq.Recover */ (
@@ -322,7 +322,7 @@ SET    wedge_reason = 'the claim ran out';
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: events_lease_token (token), which finds the rows that somebody has by token
+-- index: events_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* eventsq.Recover */ events_lease

@@ -284,7 +284,7 @@ WHERE  ((region, seq) IN ((?, ?)));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: part_claims_token (token), which finds the rows that somebody has by token
+-- index: part_claims_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* partsq.Recover */ (
@@ -324,7 +324,7 @@ SET    state = 'E';
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: part_claims_token (token), which finds the rows that somebody has by token
+-- index: part_claims_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* partsq.Recover */ part_claims

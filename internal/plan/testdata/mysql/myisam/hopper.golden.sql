@@ -37,7 +37,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, campaign)
+-- index: (state, campaign); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param campaign string, 2: limit
 SELECT /* hopperq.Claim */
@@ -191,7 +191,7 @@ FROM   hopper;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, campaign)
+-- index: (state, campaign); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param campaign string, 2: limit
 SELECT /* hopperq.Peek */

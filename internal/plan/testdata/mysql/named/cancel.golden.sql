@@ -30,34 +30,13 @@
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: the primary key (id)
 -- isolation: read committed
--- arguments: 1: param id int64, 2: ahead, 3: param id int64, 4: ahead, 5: param id int64, 6: limit
+-- arguments: 1: param id int64, 2: limit
 SELECT /* cancelq.Claim */
-       jobs.id, CAST(jobs.made AS CHAR), CAST(jobs.run_at AS CHAR), jobs.tries
-FROM   (
-           SELECT candidate_1
-           FROM   (
-                      SELECT id AS candidate_1
-                      FROM   jobs FORCE INDEX (`PRIMARY`)
-                      WHERE  state = 'new'
-                      AND    id = ?
-                      ORDER  BY id
-                      LIMIT  ?
-                  ) AS candidate
-           UNION  ALL
-           SELECT candidate_1
-           FROM   (
-                      SELECT id AS candidate_1
-                      FROM   jobs FORCE INDEX (`PRIMARY`)
-                      WHERE  state = 'busy'
-                      AND    id = ?
-                      ORDER  BY id
-                      LIMIT  ?
-                  ) AS candidate
-       ) AS candidate
-       STRAIGHT_JOIN jobs FORCE INDEX (PRIMARY) ON jobs.id = candidate.candidate_1
-WHERE  jobs.state IN ('new', 'busy')
-AND    jobs.id = ?
-ORDER  BY candidate.candidate_1
+       id, CAST(made AS CHAR), CAST(run_at AS CHAR), tries
+FROM   jobs FORCE INDEX (`PRIMARY`)
+WHERE  state IN ('new', 'busy')
+AND    id = ?
+ORDER  BY id
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
@@ -103,32 +82,13 @@ FROM   jobs;
 -- locks: none
 -- index: the primary key (id)
 -- isolation: read committed
--- arguments: 1: param id int64, 2: limit, 3: param id int64, 4: limit, 5: limit
+-- arguments: 1: param id int64, 2: limit
 SELECT /* cancelq.Peek */
-       jobs.id, CAST(jobs.made AS CHAR), CAST(jobs.run_at AS CHAR), jobs.tries
-FROM   (
-           SELECT candidate_1
-           FROM   (
-                      SELECT id AS candidate_1
-                      FROM   jobs FORCE INDEX (`PRIMARY`)
-                      WHERE  state = 'new'
-                      AND    id = ?
-                      ORDER  BY id
-                      LIMIT  ?
-                  ) AS candidate
-           UNION  ALL
-           SELECT candidate_1
-           FROM   (
-                      SELECT id AS candidate_1
-                      FROM   jobs FORCE INDEX (`PRIMARY`)
-                      WHERE  state = 'busy'
-                      AND    id = ?
-                      ORDER  BY id
-                      LIMIT  ?
-                  ) AS candidate
-       ) AS candidate
-       STRAIGHT_JOIN jobs FORCE INDEX (PRIMARY) ON jobs.id = candidate.candidate_1
-ORDER  BY candidate.candidate_1
+       id, CAST(made AS CHAR), CAST(run_at AS CHAR), tries
+FROM   jobs FORCE INDEX (`PRIMARY`)
+WHERE  state IN ('new', 'busy')
+AND    id = ?
+ORDER  BY id
 LIMIT  ?;
 
 -- sql/verify_version.sql

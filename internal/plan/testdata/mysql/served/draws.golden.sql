@@ -34,7 +34,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, room, due_at)
+-- index: (state, room, due_at); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param room string, 2: ahead, 3: param room string, 4: limit
 SELECT /* drawsq.Claim */
@@ -204,7 +204,7 @@ FROM   draws;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, room, due_at)
+-- index: (state, room, due_at); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param room string, 2: limit
 SELECT /* drawsq.Peek */

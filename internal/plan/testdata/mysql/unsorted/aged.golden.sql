@@ -35,7 +35,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state)
+-- index: (state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: ahead, 2: limit
 SELECT /* agedq.Claim */
@@ -198,7 +198,7 @@ FROM   aged;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state)
+-- index: (state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* agedq.Peek */

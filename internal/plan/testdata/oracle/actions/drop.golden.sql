@@ -8,8 +8,6 @@
 --
 -- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A row that another transaction is about to add or to make ready is not waited for: it is found once that has committed. Nothing is written later: what a worker would do with the jobs it took is lost when it dies.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_DROP_READY.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       strategy=pop is asked for
@@ -29,7 +27,7 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then deletes
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: (HOST, ID)
+-- index: JOBS_HOST (HOST); the ready rows are then sorted
 -- arguments: 1: param host string, 2: limit, 3: cursor
 DECLARE /* dropq.Claim */
     CURSOR candidate IS
@@ -38,7 +36,7 @@ DECLARE /* dropq.Claim */
         WHERE  ROWID IN (
                    SELECT picked_row
                    FROM   (
-                              SELECT /*+ INDEX(JOBS JOBS_DROP_READY) */ ROWID AS picked_row
+                              SELECT /*+ INDEX(JOBS JOBS_HOST) */ ROWID AS picked_row
                               FROM   JOBS
                               WHERE  HOST = :1
                               ORDER  BY ID
@@ -82,7 +80,7 @@ FROM   JOBS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (HOST, ID)
+-- index: JOBS_HOST (HOST); the ready rows are then sorted
 -- arguments: 1: param host string, 2: limit
 SELECT /* dropq.Peek */
        *
@@ -133,7 +131,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* dropq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'JOBS_DROP_READY' AS name FROM DUAL
+           SELECT 'JOBS_HOST' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -142,5 +140,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'JOBS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX JOBS_DROP_READY ON JOBS (HOST, ID) ONLINE;
+-- serves Claim: ready rows, which are then sorted: JOBS_HOST serves already

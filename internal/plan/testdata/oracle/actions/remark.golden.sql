@@ -27,7 +27,7 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: JOBS_HOST (HOST)
+-- index: JOBS_HOST (HOST); the ready rows are then sorted
 -- arguments: 1: param host string, 2: limit, 3: cursor
 DECLARE /* remarkq.Claim */
     CURSOR candidate IS
@@ -73,7 +73,7 @@ FROM   JOBS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: JOBS_HOST (HOST)
+-- index: JOBS_HOST (HOST); the ready rows are then sorted
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Peek */
        *

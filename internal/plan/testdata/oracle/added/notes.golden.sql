@@ -231,7 +231,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: NOTES_LEASE_TOKEN (TOKEN), which finds the rows that somebody has by TOKEN
+-- index: NOTES_LEASE_EXPIRED (FAILED_AT, CLAIMED_UNTIL)
 -- arguments: 1: limit
 UPDATE /* notesq.Recover */ NOTES_LEASE
 SET    TOKEN = NULL,
@@ -252,7 +252,7 @@ AND    CLAIMED_UNTIL <= SYSTIMESTAMP;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: NOTES_LEASE_TOKEN (TOKEN), which finds the rows that somebody has by TOKEN
+-- index: NOTES_LEASE_EXPIRED (FAILED_AT, CLAIMED_UNTIL)
 -- arguments: 1: limit
 DELETE /* notesq.Recover */ FROM NOTES_LEASE
 WHERE  ROWID IN (

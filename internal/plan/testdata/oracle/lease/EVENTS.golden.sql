@@ -289,7 +289,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: EVENTS_LEASE_TOKEN (TOKEN), which finds the rows that somebody has by TOKEN
+-- index: EVENTS_LEASE_EXPIRED (FAILED_AT, CLAIMED_UNTIL)
 -- arguments: 1: limit
 UPDATE /* eventsq.Recover */ EVENTS_LEASE
 SET    TOKEN = NULL,
@@ -328,7 +328,7 @@ AND    (EXISTS (SELECT 1 FROM EVENTS_LEASE WHERE EVENTS_LEASE.ID = EVENTS.ID AND
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: EVENTS_LEASE_TOKEN (TOKEN), which finds the rows that somebody has by TOKEN
+-- index: EVENTS_LEASE_EXPIRED (FAILED_AT, CLAIMED_UNTIL)
 -- arguments: 1: limit
 DELETE /* eventsq.Recover */ FROM EVENTS_LEASE
 WHERE  ROWID IN (

@@ -307,7 +307,7 @@ WHERE  ((REGION = :v0 AND SEQ = :v0));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: PART_CLAIMS_TOKEN (TOKEN), which finds the rows that somebody has by TOKEN
+-- index: PART_CLAIMS_EXPIRED (FAILED_AT, CLAIMED_UNTIL)
 -- arguments: 1: limit
 UPDATE /* partsq.Recover */ PART_CLAIMS
 SET    TOKEN = NULL,
@@ -346,7 +346,7 @@ AND    (EXISTS (SELECT 1 FROM PART_CLAIMS WHERE PART_CLAIMS.REGION = PARTS.REGIO
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: PART_CLAIMS_TOKEN (TOKEN), which finds the rows that somebody has by TOKEN
+-- index: PART_CLAIMS_EXPIRED (FAILED_AT, CLAIMED_UNTIL)
 -- arguments: 1: limit
 DELETE /* partsq.Recover */ FROM PART_CLAIMS
 WHERE  ROWID IN (

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (STATE, TAKEN)
+-- index: (STATE, TAKEN); the ready rows are then sorted
 -- arguments: 1: limit, 2: cursor
 DECLARE /* callsq.Claim */
     CURSOR candidate IS
@@ -268,7 +268,7 @@ FROM   CALLS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATE, TAKEN)
+-- index: (STATE, TAKEN); the ready rows are then sorted
 -- arguments: 1: limit
 SELECT /* callsq.Peek */
        *

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: COMMANDS_STATE (STATE, TAKEN, CHANGED)
+-- index: COMMANDS_STATE (STATE, TAKEN, CHANGED); the ready rows are then sorted
 -- arguments: 1: limit, 2: cursor
 DECLARE /* commandsq.Claim */
     CURSOR candidate IS
@@ -266,7 +266,7 @@ FROM   COMMANDS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: COMMANDS_STATE (STATE, TAKEN, CHANGED)
+-- index: COMMANDS_STATE (STATE, TAKEN, CHANGED); the ready rows are then sorted
 -- arguments: 1: limit
 SELECT /* commandsq.Peek */
        *

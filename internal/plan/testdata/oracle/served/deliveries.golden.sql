@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (CLIENT, STATUS)
+-- index: (CLIENT, STATUS); the ready rows are then sorted
 -- arguments: 1: param client string, 2: limit, 3: cursor
 DECLARE /* deliveriesq.Claim */
     CURSOR candidate IS
@@ -147,7 +147,7 @@ FROM   DELIVERIES;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (CLIENT, STATUS)
+-- index: (CLIENT, STATUS); the ready rows are then sorted
 -- arguments: 1: param client string, 2: limit
 SELECT /* deliveriesq.Peek */
        *

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (STATE, DEVICE, DUE_AT)
+-- index: (STATE, DEVICE, DUE_AT); the ready rows are then sorted
 -- arguments: 1: param device string, 2: limit, 3: cursor
 DECLARE /* exportsq.Claim */
     CURSOR candidate IS
@@ -187,7 +187,7 @@ FROM   EXPORTS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATE, DEVICE, DUE_AT)
+-- index: (STATE, DEVICE, DUE_AT); the ready rows are then sorted
 -- arguments: 1: param device string, 2: limit
 SELECT /* exportsq.Peek */
        *

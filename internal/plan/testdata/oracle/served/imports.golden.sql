@@ -33,7 +33,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: IMPORTS_DEVICE (DEVICE, STATE, DUE_AT)
+-- index: IMPORTS_DEVICE (DEVICE, STATE, DUE_AT); the ready rows are then sorted
 -- arguments: 1: param device string, 2: limit, 3: cursor
 DECLARE /* importsq.Claim */
     CURSOR candidate IS
@@ -185,7 +185,7 @@ FROM   IMPORTS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: IMPORTS_DEVICE (DEVICE, STATE, DUE_AT)
+-- index: IMPORTS_DEVICE (DEVICE, STATE, DUE_AT); the ready rows are then sorted
 -- arguments: 1: param device string, 2: limit
 SELECT /* importsq.Peek */
        *

@@ -33,7 +33,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: TRANSFERS_STATUS (CLIENT, STATUS, ARRIVED)
+-- index: TRANSFERS_STATUS (CLIENT, STATUS, ARRIVED); the ready rows are then sorted
 -- arguments: 1: param client string, 2: limit, 3: cursor
 DECLARE /* transfersq.Claim */
     CURSOR candidate IS
@@ -158,7 +158,7 @@ FROM   TRANSFERS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: TRANSFERS_STATUS (CLIENT, STATUS, ARRIVED)
+-- index: TRANSFERS_STATUS (CLIENT, STATUS, ARRIVED); the ready rows are then sorted
 -- arguments: 1: param client string, 2: limit
 SELECT /* transfersq.Peek */
        *

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (STATUS, KIND)
+-- index: (STATUS, KIND); the ready rows are then sorted
 -- arguments: 1: param kind string, 2: limit, 3: token Mark, 4: cursor
 DECLARE /* ordersq.Claim */
     CURSOR candidate IS
@@ -167,7 +167,7 @@ FROM   ORDERS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATUS, KIND)
+-- index: (STATUS, KIND); the ready rows are then sorted
 -- arguments: 1: param kind string, 2: limit
 SELECT /* ordersq.Peek */
        *

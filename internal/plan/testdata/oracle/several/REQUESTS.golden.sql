@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: REQUESTS_STATUS (STATUS)
+-- index: REQUESTS_STATUS (STATUS); the ready rows are then sorted
 -- arguments: 1: limit, 2: cursor
 DECLARE /* requestsq.Claim */
     CURSOR candidate IS
@@ -217,7 +217,7 @@ FROM   REQUESTS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: REQUESTS_STATUS (STATUS)
+-- index: REQUESTS_STATUS (STATUS); the ready rows are then sorted
 -- arguments: 1: limit
 SELECT /* requestsq.Peek */
        *

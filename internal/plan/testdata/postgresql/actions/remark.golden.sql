@@ -27,7 +27,7 @@
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: jobs_host (host)
+-- index: jobs_host (host); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: given reason *string, 2: param host string, 3: limit
 UPDATE /* remarkq.Claim */ jobs
@@ -53,7 +53,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: jobs_host (host)
+-- index: jobs_host (host); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Peek */

@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (due_at) WHERE state = 'new'
+-- index: (due_at) WHERE state = 'new'; the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* drawsq.Claim */ draws
@@ -52,7 +52,7 @@ RETURNING id, due_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (due_at) WHERE state = 'new'
+-- index: (due_at) WHERE state = 'new'; the ready rows are then sorted
 -- isolation: read committed
 UPDATE /* drawsq.Claim */ draws
 SET    state = 'busy'
@@ -69,7 +69,7 @@ RETURNING id, due_at;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (due_at) WHERE state = 'new'
+-- index: (due_at) WHERE state = 'new'; the ready rows are then sorted
 -- isolation: read committed
 UPDATE /* drawsq.Claim */ draws
 SET    state = 'busy'
@@ -170,7 +170,7 @@ FROM   draws;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (due_at) WHERE state = 'new'
+-- index: (due_at) WHERE state = 'new'; the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* drawsq.Peek */

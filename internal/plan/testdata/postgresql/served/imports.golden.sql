@@ -31,7 +31,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: imports_processing (processing)
+-- index: imports_processing (processing); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* importsq.Claim */ imports
@@ -48,7 +48,7 @@ RETURNING id, size, added;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: imports_processing (processing)
+-- index: imports_processing (processing); the ready rows are then sorted
 -- isolation: read committed
 UPDATE /* importsq.Claim */ imports
 SET    processing = true
@@ -64,7 +64,7 @@ RETURNING id, size, added;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: imports_processing (processing)
+-- index: imports_processing (processing); the ready rows are then sorted
 -- isolation: read committed
 UPDATE /* importsq.Claim */ imports
 SET    processing = true
@@ -144,7 +144,7 @@ FROM   imports;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: imports_processing (processing)
+-- index: imports_processing (processing); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* importsq.Peek */

@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: steps_state (state)
+-- index: steps_state (state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: given grade int32, 2: limit
 UPDATE /* raiseq.Claim */ steps
@@ -59,7 +59,7 @@ FROM   steps;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: steps_state (state)
+-- index: steps_state (state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* raiseq.Peek */

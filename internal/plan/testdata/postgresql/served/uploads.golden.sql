@@ -33,7 +33,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: uploads_shop (shop, state)
+-- index: uploads_shop (shop, state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param shop int32, 2: limit
 UPDATE /* uploadsq.Claim */ uploads
@@ -51,7 +51,7 @@ RETURNING id, shop;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: uploads_shop (shop, state)
+-- index: uploads_shop (shop, state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param shop int32
 UPDATE /* uploadsq.Claim */ uploads
@@ -69,7 +69,7 @@ RETURNING id, shop;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: uploads_shop (shop, state)
+-- index: uploads_shop (shop, state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param shop int32
 UPDATE /* uploadsq.Claim */ uploads
@@ -167,7 +167,7 @@ FROM   uploads;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: uploads_shop (shop, state)
+-- index: uploads_shop (shop, state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param shop int32, 2: limit
 SELECT /* uploadsq.Peek */

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* agedq.Claim */ aged
@@ -52,7 +52,7 @@ RETURNING id, urgency, made;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; the ready rows are then sorted
 -- isolation: read committed
 UPDATE /* agedq.Claim */ aged
 SET    state = 'A'
@@ -68,7 +68,7 @@ RETURNING id, urgency, made;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; the ready rows are then sorted
 -- isolation: read committed
 UPDATE /* agedq.Claim */ aged
 SET    state = 'A'
@@ -164,7 +164,7 @@ FROM   aged;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* agedq.Peek */

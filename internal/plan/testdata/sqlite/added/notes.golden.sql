@@ -155,7 +155,7 @@ RETURNING id, claimed_until;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: notes_lease_token (token), which finds the rows that somebody has by token
+-- index: notes_lease_expired (failed_at, claimed_until)
 -- arguments: 1: limit
 UPDATE /* notesq.Recover */ notes_lease
 SET    token = NULL,
@@ -172,7 +172,7 @@ WHERE  id IN (
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the database for writing, while the statement runs
--- index: notes_lease_token (token), which finds the rows that somebody has by token
+-- index: notes_lease_expired (failed_at, claimed_until)
 -- arguments: 1: limit
 DELETE /* notesq.Recover */ FROM notes_lease
 WHERE  id IN (

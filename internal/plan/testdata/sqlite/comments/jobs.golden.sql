@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id, kind) WHERE state = 'new'
 -- arguments: 1: limit
 UPDATE /* jobsq.Claim */ jobs
 SET    state = 'busy',
@@ -66,7 +66,7 @@ RETURNING id, kind, executed, cancel;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id, kind) WHERE state = 'new'
 UPDATE /* jobsq.Claim */ jobs
 SET    state = 'busy',
        executed = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
@@ -232,7 +232,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id, kind) WHERE state = 'new'
 -- arguments: 1: limit
 SELECT /* jobsq.Peek */
        id, kind, cancel
@@ -313,7 +313,7 @@ WHERE  NOT EXISTS (
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_ready ON jobs (id)
+CREATE INDEX jobs_ready ON jobs (id, kind)
 WHERE  state = 'new';
 
 -- serves Claim: the running rows of a group

@@ -42,7 +42,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id, site_id) WHERE state = 'new'
 -- arguments: 1: limit
 UPDATE /* mailsq.Claim */ mails
 SET    state = 'busy',
@@ -72,7 +72,7 @@ RETURNING id, site_id, taken_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id, site_id) WHERE state = 'new'
 UPDATE /* mailsq.Claim */ mails
 SET    state = 'busy',
        taken_at = unixepoch()
@@ -267,7 +267,7 @@ FROM   mails;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id, site_id) WHERE state = 'new'
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id, site_id
@@ -351,7 +351,7 @@ WHERE  NOT EXISTS (
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX mails_ready ON mails (id)
+CREATE INDEX mails_ready ON mails (id, site_id)
 WHERE  state = 'new';
 
 -- serves Claim: the running rows of a group

@@ -20,7 +20,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates exports_settled_ready and exports_sites_told_group and exports_sites_told_line and exports_settled_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates exports_sites_told_ready and exports_sites_told_group and exports_sites_told_line and exports_settled_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -43,7 +43,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id, site_id) WHERE state = 'new'
 -- arguments: 1: param running int, 2: limit
 UPDATE /* sitestoldq.Claim */ exports
 SET    state = 'busy',
@@ -73,7 +73,7 @@ RETURNING id, site_id, tries, taken_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id, site_id) WHERE state = 'new'
 -- arguments: 1: param running int
 UPDATE /* sitestoldq.Claim */ exports
 SET    state = 'busy',
@@ -306,7 +306,7 @@ FROM   exports;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id, site_id) WHERE state = 'new'
 -- arguments: 1: param running int, 2: limit
 SELECT /* sitestoldq.Peek */
        id, site_id, tries
@@ -364,7 +364,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* sitestoldq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('exports_settled_ready', 'id', 'id', 'state=''new'''),
+    VALUES ('exports_sites_told_ready', 'id', 'id', 'state=''new'''),
            ('exports_sites_told_group', 'site_id', 'site_id', 'state=''busy'''),
            ('exports_sites_told_line', 'site_id, id', 'site_id', 'state=''new'''),
            ('exports_settled_expired', 'taken_at', 'taken_at', 'state=''busy''')
@@ -390,8 +390,7 @@ WHERE  NOT EXISTS (
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- settledq advises the same
-CREATE INDEX exports_settled_ready ON exports (id)
+CREATE INDEX exports_sites_told_ready ON exports (id, site_id)
 WHERE  state = 'new';
 
 -- serves Claim: the running rows of a group

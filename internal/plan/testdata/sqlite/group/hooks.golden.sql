@@ -41,7 +41,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (kind, weight DESC, id) WHERE state = 'new'
+-- index: (kind, weight DESC, id, tenant) WHERE state = 'new'
 -- arguments: 1: param kind string, 2: limit
 UPDATE /* hooksq.Claim */ hooks
 SET    state = 'busy',
@@ -81,7 +81,7 @@ RETURNING id, tenant, kind, until_at, weight;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (kind, weight DESC, id) WHERE state = 'new'
+-- index: (kind, weight DESC, id, tenant) WHERE state = 'new'
 -- arguments: 1: param kind string
 UPDATE /* hooksq.Claim */ hooks
 SET    state = 'busy',
@@ -288,7 +288,7 @@ FROM   hooks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (kind, weight DESC, id) WHERE state = 'new'
+-- index: (kind, weight DESC, id, tenant) WHERE state = 'new'
 -- arguments: 1: param kind string, 2: limit
 SELECT /* hooksq.Peek */
        id, tenant, kind, weight
@@ -384,7 +384,7 @@ WHERE  NOT EXISTS (
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX hooks_ready ON hooks (kind, weight DESC, id)
+CREATE INDEX hooks_ready ON hooks (kind, weight DESC, id, tenant)
 WHERE  state = 'new';
 
 -- serves Claim: the running rows of a group

@@ -43,7 +43,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (due_at, id) WHERE state = 'new'
+-- index: (due_at, id, order_id) WHERE state = 'new'
 -- arguments: 1: limit
 UPDATE /* stepsq.Claim */ steps
 SET    state = 'busy',
@@ -70,7 +70,7 @@ RETURNING id, order_id, due_at, tries, taken_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (due_at, id) WHERE state = 'new'
+-- index: (due_at, id, order_id) WHERE state = 'new'
 UPDATE /* stepsq.Claim */ steps
 SET    state = 'busy',
        tries = tries + 1,
@@ -304,7 +304,7 @@ FROM   steps;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (due_at, id) WHERE state = 'new'
+-- index: (due_at, id, order_id) WHERE state = 'new'
 -- arguments: 1: limit
 SELECT /* stepsq.Peek */
        id, order_id, due_at, tries
@@ -386,7 +386,7 @@ WHERE  NOT EXISTS (
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX steps_ready ON steps (due_at, id)
+CREATE INDEX steps_ready ON steps (due_at, id, order_id)
 WHERE  state = 'new';
 
 -- serves Claim: the running rows of a group

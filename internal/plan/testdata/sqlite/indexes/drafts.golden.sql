@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (grade, id) WHERE state IN ('r', 'a')
+-- index: (grade, id) WHERE state IN ('r', 'a'); where ANALYZE was not run the server may take drafts_state, and sort
 -- arguments: 1: limit
 UPDATE /* draftsq.Claim */ drafts
 SET    state = 'x'
@@ -50,7 +50,7 @@ RETURNING id, grade;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (grade, id) WHERE state IN ('r', 'a')
+-- index: (grade, id) WHERE state IN ('r', 'a'); where ANALYZE was not run the server may take drafts_state, and sort
 UPDATE /* draftsq.Claim */ drafts
 SET    state = 'x'
 WHERE  id = (
@@ -144,7 +144,7 @@ FROM   drafts;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (grade, id) WHERE state IN ('r', 'a')
+-- index: (grade, id) WHERE state IN ('r', 'a'); where ANALYZE was not run the server may take drafts_state, and sort
 -- arguments: 1: limit
 SELECT /* draftsq.Peek */
        id, grade

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'r'
+-- index: (id) WHERE state = 'r'; the ready rows are then sorted
 -- arguments: 1: limit
 UPDATE /* turnedq.Claim */ turned
 SET    state = 'x'
@@ -51,7 +51,7 @@ RETURNING id, priority;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'r'
+-- index: (id) WHERE state = 'r'; the ready rows are then sorted
 UPDATE /* turnedq.Claim */ turned
 SET    state = 'x'
 WHERE  id = (
@@ -146,7 +146,7 @@ FROM   turned;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'r'
+-- index: (id) WHERE state = 'r'; the ready rows are then sorted
 -- arguments: 1: limit
 SELECT /* turnedq.Peek */
        id, priority

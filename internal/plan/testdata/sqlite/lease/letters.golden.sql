@@ -183,7 +183,7 @@ RETURNING id, claimed_until;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: letters_lease_token (token), which finds the rows that somebody has by token
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ letters_lease
 SET    token = NULL,
@@ -201,7 +201,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: letters_lease_token (token), which finds the rows that somebody has by token
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ letters_lease
 SET    token = NULL,
@@ -220,7 +220,7 @@ WHERE  id IN (
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the database for writing, while the statement runs
--- index: letters_lease_token (token), which finds the rows that somebody has by token
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- arguments: 1: limit
 DELETE /* lettersq.Recover */ FROM letters_lease
 WHERE  id IN (

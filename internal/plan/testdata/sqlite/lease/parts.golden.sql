@@ -210,7 +210,7 @@ RETURNING region, seq, claimed_until;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: part_claims_token (token), which finds the rows that somebody has by token
+-- index: part_claims_expired (failed_at, claimed_until)
 -- arguments: 1: limit
 UPDATE /* partsq.Recover */ part_claims
 SET    token = NULL,
@@ -242,7 +242,7 @@ WHERE  rowid IN (
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the database for writing, while the statement runs
--- index: part_claims_token (token), which finds the rows that somebody has by token
+-- index: part_claims_expired (failed_at, claimed_until)
 -- arguments: 1: limit
 DELETE /* partsq.Recover */ FROM part_claims
 WHERE  rowid IN (

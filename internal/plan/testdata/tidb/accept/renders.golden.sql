@@ -38,7 +38,7 @@
 -- sql/claim_pick.sql
 -- claim: ready rows, of which claim.sql then takes those that the caller accepts
 -- locks: none
--- index: (state, site)
+-- index: (state, site); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param site string, 2: limit
 SELECT /* rendersq.Claim */
@@ -321,7 +321,7 @@ FROM   renders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, site)
+-- index: (state, site); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param site string, 2: limit
 SELECT /* rendersq.Peek */

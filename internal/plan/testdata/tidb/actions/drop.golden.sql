@@ -8,8 +8,6 @@
 --
 -- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. Nothing is written later: what a worker would do with the jobs it took is lost when it dies.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_drop_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       strategy=pop is asked for
@@ -30,12 +28,12 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then deletes
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: (host, id)
+-- index: jobs_host (host); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 SELECT /* dropq.Claim */
        id, host, state, priority, CAST(till AS CHAR), reason
-FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   jobs FORCE INDEX (jobs_host)
 WHERE  host = ?
 ORDER  BY id
 LIMIT  ?
@@ -61,12 +59,12 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (host, id)
+-- index: jobs_host (host); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 SELECT /* dropq.Peek */
        id, host, state, priority, CAST(till AS CHAR), reason
-FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   jobs FORCE INDEX (jobs_host)
 WHERE  host = ?
 ORDER  BY id
 LIMIT  ?;
@@ -118,7 +116,7 @@ WHERE  @@tidb_txn_mode <> 'pessimistic';
 SELECT /* dropq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_drop_ready' AS name, 'host, id' AS columns, 'host, id' AS least
+           SELECT 'jobs_host' AS name, '' AS columns, '' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -136,7 +134,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_drop_ready ON jobs (host, id);
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
+-- serves Claim: ready rows, which are then sorted: jobs_host serves already

@@ -27,8 +27,8 @@
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
--- locks: the rows it returns, until commit; waits for rows that are locked
--- index: jobs_host (host)
+-- locks: all ready rows of what is asked for, which are sorted first, until commit; waits for rows that are locked
+-- index: jobs_host (host); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Claim */
@@ -61,7 +61,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: jobs_host (host)
+-- index: jobs_host (host); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Peek */

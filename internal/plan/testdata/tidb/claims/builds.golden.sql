@@ -32,7 +32,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (complete, builderid)
+-- index: (complete, builderid); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param builderid int32, 2: limit
 SELECT /* buildsq.Claim */
@@ -212,7 +212,7 @@ FROM   buildrequests LEFT JOIN buildrequest_claims ON buildrequest_claims.brid =
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (complete, builderid)
+-- index: (complete, builderid); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param builderid int32, 2: limit
 SELECT /* buildsq.Peek */

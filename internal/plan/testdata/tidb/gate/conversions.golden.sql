@@ -63,7 +63,7 @@ SELECT /* conversionsq.Claim */
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state)
+-- index: (state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* conversionsq.Claim */
@@ -294,7 +294,7 @@ FROM   conversions;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state)
+-- index: (state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* conversionsq.Peek */

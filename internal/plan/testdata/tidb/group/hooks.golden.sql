@@ -40,7 +40,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, kind)
+-- index: (state, kind); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: param kind string, 3: param kind string, 4: limit
 SELECT /* hooksq.Claim */
@@ -346,7 +346,7 @@ FROM   hooks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, kind)
+-- index: (state, kind); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: param kind string, 3: param kind string, 4: limit
 SELECT /* hooksq.Peek */

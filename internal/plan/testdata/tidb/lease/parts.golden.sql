@@ -304,7 +304,7 @@ WHERE  ((region = ? AND seq = ?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: part_claims_token (token), which finds the rows that somebody has by token
+-- index: part_claims_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* partsq.Recover */ part_claims
@@ -332,7 +332,7 @@ LIMIT  ?;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: part_claims_token (token), which finds the rows that somebody has by token
+-- index: part_claims_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* partsq.Recover */ FROM part_claims

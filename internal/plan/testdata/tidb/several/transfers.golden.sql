@@ -34,7 +34,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: transfers_ready (state, urgency DESC, id)
+-- index: transfers_ready (state, urgency DESC, id); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* transfersq.Claim */
@@ -208,7 +208,7 @@ FROM   transfers;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: transfers_ready (state, urgency DESC, id)
+-- index: transfers_ready (state, urgency DESC, id); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* transfersq.Peek */

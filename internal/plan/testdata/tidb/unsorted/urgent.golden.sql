@@ -36,7 +36,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state)
+-- index: (state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urgentq.Claim */
@@ -183,7 +183,7 @@ FROM   urgent;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state)
+-- index: (state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urgentq.Peek */

@@ -8,8 +8,6 @@
 --
 -- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A row that another transaction is about to add or to make ready is not waited for: it is found once that has committed. Nothing is written later: what a worker would do with the jobs it took is lost when it dies.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_drop_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       strategy=pop is asked for
@@ -30,7 +28,7 @@
 -- sql/claim.sql
 -- claim: ready to gone
 -- locks: the rows it deletes, until commit; waits for rows that are locked
--- index: (host, id)
+-- index: jobs_host (host); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 DELETE /* dropq.Claim */ FROM jobs
@@ -54,7 +52,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (host, id)
+-- index: jobs_host (host); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 SELECT /* dropq.Peek */
@@ -109,7 +107,7 @@ WHERE  lower(current_setting('yb_effective_transaction_isolation_level')) <> 're
 -- locks: none
 SELECT /* dropq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_drop_ready', 'host, id', 'host, id', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('jobs_host', 'host', 'host', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -133,5 +131,4 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_drop_ready ON jobs (host ASC, id ASC);
+-- serves Claim: ready rows, which are then sorted: jobs_host serves already

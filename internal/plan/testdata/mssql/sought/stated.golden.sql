@@ -1,0 +1,346 @@
+-- Package statedq uses the table chunk as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates chunk_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: chunk_step (run_id, step_id, state, seq, id)
+-- isolation: read committed
+-- arguments: 1: limit, 2: param runID string, 3: param stepID string, 4: param state string
+WITH /* statedq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, run_id, step_id, seq, state, started
+    FROM   chunk WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state IN ('READY', 'QUEUED', 'ERRORED')
+    AND    run_id = CONVERT(varchar(8000), @p2)
+    AND    step_id = CONVERT(varchar(8000), @p3)
+    AND    state = CONVERT(varchar(8000), @p4)
+    ORDER  BY seq, id
+)
+UPDATE picked
+SET    state = 'RUNNING',
+       started = SYSUTCDATETIME()
+OUTPUT inserted.id, inserted.run_id, inserted.step_id, inserted.seq,
+       CONVERT(varchar(27), inserted.started, 126);
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: started as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Started
+UPDATE /* statedq.Complete */ chunk
+SET    state = 'COMPLETED'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held nvarchar(4000) '$[0]',
+           started_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN chunk WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = CONVERT(varchar(8000), id_held)
+WHERE  started = CONVERT(datetime2, started_held, 126)
+AND    state = 'RUNNING';
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: started as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Started
+UPDATE /* statedq.Fail */ chunk
+SET    state = 'FAILED'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held nvarchar(4000) '$[0]',
+           started_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN chunk WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = CONVERT(varchar(8000), id_held)
+WHERE  started = CONVERT(datetime2, started_held, 126)
+AND    state = 'RUNNING';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: started as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Started
+UPDATE /* statedq.Requeue */ chunk
+SET    state = 'READY',
+       started = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held nvarchar(4000) '$[0]',
+           started_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN chunk WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = CONVERT(varchar(8000), id_held)
+WHERE  started = CONVERT(datetime2, started_held, 126)
+AND    state = 'RUNNING';
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: started as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Started
+UPDATE /* statedq.Extend */ chunk
+SET    started = SYSUTCDATETIME()
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.started, 126)
+FROM   OPENJSON(@p1) WITH (
+           id_held nvarchar(4000) '$[0]',
+           started_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN chunk WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = CONVERT(varchar(8000), id_held)
+WHERE  started = CONVERT(datetime2, started_held, 126)
+AND    state = 'RUNNING';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (started) WHERE state = 'RUNNING'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* statedq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, started
+    FROM   chunk WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'RUNNING'
+    AND    started <= DATEADD(hour, -1, SYSUTCDATETIME())
+)
+UPDATE picked
+SET    state = 'READY',
+       started = NULL
+OUTPUT inserted.id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* statedq.Redrive */ picked AS (
+    SELECT TOP (@p1)
+           id, state, started
+    FROM   chunk WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'FAILED'
+)
+UPDATE picked
+SET    state = 'READY',
+       started = NULL
+OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough; one on (started) WHERE state = 'COMPLETED' would find them
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* statedq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   chunk WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'COMPLETED'
+    AND    started <= DATEADD(millisecond, -(@p2 - FLOOR(@p2)) * 1000, DATEADD(second, -FLOOR(@p2), SYSUTCDATETIME()))
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough; one on (started) WHERE state = 'FAILED' would find them
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* statedq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   chunk WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'FAILED'
+    AND    started <= DATEADD(millisecond, -(@p2 - FLOOR(@p2)) * 1000, DATEADD(second, -FLOOR(@p2), SYSUTCDATETIME()))
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new ID, 2: new RunID, 3: new StepID, 4: new Seq
+INSERT /* statedq.Enqueue */ INTO chunk
+       (id, run_id, step_id, seq, state)
+OUTPUT inserted.id
+VALUES (CONVERT(varchar(8000), @p1), CONVERT(varchar(8000), @p2),
+        CONVERT(varchar(8000), @p3), @p4, 'READY');
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* statedq.Stats */
+       count(CASE WHEN state IN ('READY', 'QUEUED', 'ERRORED') THEN 1 END) AS ready,
+       count(CASE WHEN state = 'RUNNING' THEN 1 END) AS running,
+       count(CASE WHEN state = 'COMPLETED' THEN 1 END) AS done,
+       count(CASE WHEN state = 'FAILED' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'RUNNING' AND started <= DATEADD(hour, -1, SYSUTCDATETIME()) THEN 1 END) AS expired,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'RUNNING' THEN started END), SYSUTCDATETIME()) / 1000.0 AS oldest_running
+FROM   chunk;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: chunk_step (run_id, step_id, state, seq, id)
+-- isolation: read committed
+-- arguments: 1: limit, 2: param runID string, 3: param stepID string, 4: param state string
+SELECT /* statedq.Peek */ TOP (@p1)
+       id, run_id, step_id, seq
+FROM   chunk WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state IN ('READY', 'QUEUED', 'ERRORED')
+AND    run_id = CONVERT(varchar(8000), @p2)
+AND    step_id = CONVERT(varchar(8000), @p3)
+AND    state = CONVERT(varchar(8000), @p4)
+ORDER  BY seq, id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* statedq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* statedq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'varchar'),
+                  ('run_id', 'varchar'),
+                  ('step_id', 'varchar'),
+                  ('seq', 'int'),
+                  ('state', 'varchar'),
+                  ('started', 'datetime2')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'chunk'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* statedq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('chunk')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('chunk')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* statedq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('chunk_step', 'run_id, step_id, state, seq, id', 'run_id, step_id, state, seq', 'statein''ready'',''queued'',''errored'''),
+                  ('chunk_expired', 'started', 'started', 'state=''running''')
+       ) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           CROSS  APPLY (
+                      SELECT (
+                                 SELECT LOWER(c.name) + CASE k.is_descending_key WHEN 1 THEN ' desc' ELSE '' END + ', '
+                                 FROM   sys.index_columns AS k
+                                 INNER  JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
+                                 WHERE  k.object_id = have.object_id
+                                 AND    k.index_id = have.index_id
+                                 AND    k.key_ordinal > 0
+                                 ORDER  BY k.key_ordinal
+                                 FOR    XML PATH('')) AS columns,
+                             REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LOWER(COALESCE(have.filter_definition, '')),
+                                 '(', ''), ')', ''), '[', ''), ']', ''), '"', ''), ' ', '') AS predicate
+                  ) AS made
+           WHERE  have.object_id = OBJECT_ID('chunk')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1
+                   OR want.columns <> ''
+                   AND have.type IN (1, 2)
+                   AND (CHARINDEX(want.columns + ', ', made.columns) = 1 OR made.columns = want.least + ', ')
+                   AND made.predicate = want.predicate)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: chunk_step serves already
+
+-- serves Recover: claims that ran out
+-- chunkq advises the same
+CREATE INDEX chunk_expired ON chunk (started)
+WHERE  state = 'RUNNING';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
+-- It has a predicate: while it stands, every INSERT, UPDATE and DELETE of the table fails with error 1934 in a
+-- session or a procedure whose QUOTED_IDENTIFIER, ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, ARITHABORT or
+-- CONCAT_NULL_YIELDS_NULL is OFF, or NUMERIC_ROUNDABORT ON. sqlcmd without -I and the jobs of SQL Server Agent
+-- have QUOTED_IDENTIFIER OFF, and a procedure keeps that and ANSI_NULLS as they were when it was created.
