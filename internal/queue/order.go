@@ -249,29 +249,27 @@ func (b *binding) breakTies() {
 	}
 	grows := len(s.Key) == 1 && s.Seq == s.Key[0]
 	ordered := len(b.roles["order"]) > 0
-	const arrival = "rows%s are taken as they came, by column %q"
-	alike := ""
+	const arrival = "rows%s are taken as they came, by column %q%s"
+	alike, waits := "", ""
 	if said {
 		alike = " of one priority"
+	} else if s.Due != nil && !slices.Contains(s.Key, s.Due) && b.one("seq") == nil {
+		waits = fmt.Sprintf("; order 1 at column %q takes them by their time, and reads none that wait for theirs", s.Due.Name)
 	}
 	switch {
 	case grows && !said:
-		b.note(arrival, "", s.Seq.Name)
+		b.note(arrival, "", s.Seq.Name, waits)
 	case grows:
 	case s.Seq != nil && (!ordered || b.one("seq") != nil):
 		add(false, s.Seq)
 		if !ordered {
-			b.note(arrival, alike, s.Seq.Name)
+			b.note(arrival, alike, s.Seq.Name, waits)
 		}
 	case ordered:
 	case s.Enqueued != nil && !slices.Contains(have, s.Enqueued):
 		add(false, s.Enqueued)
-		b.note(arrival, alike, s.Enqueued.Name)
+		b.note(arrival, alike, s.Enqueued.Name, waits)
 	case !said && len(s.Key) > 0:
-		waits := ""
-		if s.Due != nil && !slices.Contains(s.Key, s.Due) {
-			waits = fmt.Sprintf("; order 1 at column %q takes them by their time, and reads none that wait for theirs", s.Due.Name)
-		}
 		b.note("no order is said: rows are taken in the order of the key, %s%s", names(s.Key), waits)
 	}
 	if b.unique(have) {

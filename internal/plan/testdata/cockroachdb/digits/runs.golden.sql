@@ -34,7 +34,7 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: times of column "made" have 10 digits, which last until 20 November 2286
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "run_text" takes them by their time, and reads none that wait for theirs
 -- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
 
 -- sql/claim.sql

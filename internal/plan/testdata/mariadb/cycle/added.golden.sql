@@ -30,7 +30,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a row whose claim has run out is claimed again, since nothing but column "till" says which rows run (expired=claim)
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "ran_at" takes them by their time, and reads none that wait for theirs
 -- note: the fence compares column "till", which counts whole seconds: two claims within one second look alike
 -- note: warning: a job that fails is ready at once where its wait_s is 0, and nothing ends that; qgen:attempts max=5 beside a state for failed rows is an end
 

@@ -30,7 +30,7 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: column "expires" may be null: a row that runs by its status and has no time there is never claimed again; free=null takes it at once
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "due_at" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim.sql
 -- claim: ready to running

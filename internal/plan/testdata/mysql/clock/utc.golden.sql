@@ -29,7 +29,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: column "day" counts whole days: a job that failed is due up to one day before or after its first wait of 5s ends
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "day" takes them by their time, and reads none that wait for theirs
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: there is no Enqueue: column "opens" is ignored, and a new row needs a value in it
 

@@ -31,7 +31,7 @@
 --   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "run_at" takes them by their time, and reads none that wait for theirs
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 

@@ -29,7 +29,7 @@
 --   guarded      the table has no running state that a claim could write
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "due_at" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written

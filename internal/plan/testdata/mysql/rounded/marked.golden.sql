@@ -33,7 +33,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: on retry, column "due" gets due as qgen:on says, not now + {delay} as qgen:due would
 -- note: on release, column "due" gets now as qgen:on says, not now + {delay} as qgen:due would
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "due" takes them by their time, and reads none that wait for theirs
 -- note: the fence is the status, and a worker that comes late is not told from the next one: with qgen:claimed at column "beat" beside heartbeat the time there is the fence, which Extend writes as before
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 

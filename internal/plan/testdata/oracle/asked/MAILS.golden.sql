@@ -36,7 +36,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: on retry, column "RUN_AT" gets [{now} + NUMTODSINTERVAL({arg:minutes}, 'MINUTE')] as qgen:on says, not now + {delay} as qgen:due would
 -- note: on renew, column "TILL" gets now + 15m as qgen:on says, not now + 5m as qgen:lease would
--- note: rows are taken as they came, by column "ID"
+-- note: rows are taken as they came, by column "ID"; order 1 at column "RUN_AT" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim.sql
 -- claim: ready to running

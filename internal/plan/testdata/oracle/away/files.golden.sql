@@ -24,7 +24,7 @@
 --
 -- * move         the state of a job is the table in which its row is; a claim moves it to FILES_ACQUIRED, whose unique key lets one worker have it
 -- note: tries are counted in column "TRIES" when they begin (on=claim)
--- note: rows are taken as they came, by column "ID"
+-- note: rows are taken as they came, by column "ID"; order 1 at column "NOT_BEFORE" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then adds to FILES_ACQUIRED

@@ -30,7 +30,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a row whose claim has run out is claimed again, since nothing but column "TILL" says which rows run (expired=claim)
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: rows are taken as they came, by column "ID"
+-- note: rows are taken as they came, by column "ID"; order 1 at column "RAN_AT" takes them by their time, and reads none that wait for theirs
 -- note: the fence compares column "TILL", which counts whole seconds: two claims within one second look alike
 -- note: warning: a job that fails is ready at once where its WAIT_S is 0, and nothing ends that; qgen:attempts max=5 beside a state for failed rows is an end
 

@@ -30,7 +30,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a row that waits for its time looks like one that runs: both are hidden by column "RUN_AT"
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: rows are taken as they came, by column "ID"
+-- note: rows are taken as they came, by column "ID"; order 1 at column "RUN_AT" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim.sql
 -- claim: ready to running

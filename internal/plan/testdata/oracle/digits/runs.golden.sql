@@ -34,7 +34,7 @@
 --   guarded      not needed: block comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: times of column "MADE" have 10 digits, which last until 20 November 2286
--- note: rows are taken as they came, by column "ID"
+-- note: rows are taken as they came, by column "ID"; order 1 at column "RUN_TEXT" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -34,7 +34,7 @@
 --   guarded      not needed: block comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: times of column "ENDED" have 19 digits, which last until 11 April 2262
--- note: rows are taken as they came, by column "ID"
+-- note: rows are taken as they came, by column "ID"; order 1 at column "DUE_AT" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim.sql
 -- claim: ready to running

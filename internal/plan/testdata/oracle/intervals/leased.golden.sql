@@ -32,7 +32,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: rows are taken as they came, by column "ID"
+-- note: rows are taken as they came, by column "ID"; order 1 at column "RAN_AT" takes them by their time, and reads none that wait for theirs
 -- note: warning: a job that fails is ready at once where its PAUSE is 0, and nothing ends that; qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim.sql

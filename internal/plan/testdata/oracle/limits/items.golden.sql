@@ -30,7 +30,7 @@
 --   guarded      not needed: block comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: column "EXPIRES" may be null: a row that runs by its status and has no time there is never claimed again; free=null takes it at once
--- note: rows are taken as they came, by column "ID"
+-- note: rows are taken as they came, by column "ID"; order 1 at column "DUE_AT" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -34,7 +34,7 @@
 --   guarded      not needed: block comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
--- note: rows are taken as they came, by column "ID"
+-- note: rows are taken as they came, by column "ID"; order 1 at column "RUN_AT" takes them by their time, and reads none that wait for theirs
 -- note: the fence is the count in column "TRIES" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 
 -- sql/claim.sql

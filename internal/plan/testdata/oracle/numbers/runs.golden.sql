@@ -31,7 +31,7 @@
 --   advisory     Oracle has no locks on numbers
 --   guarded      not needed: block comes first
 --   pop          a taken row is gone, so it must be asked for
--- note: rows are taken as they came, by column "ID"
+-- note: rows are taken as they came, by column "ID"; order 1 at column "DUE_AT" takes them by their time, and reads none that wait for theirs
 -- note: the fence compares column "HELD_TILL", which counts whole seconds: two claims within one second look alike
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 

@@ -36,7 +36,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: on retry, column "run_at" gets [{now} + make_interval(mins => {arg:minutes})] as qgen:on says, not now + {delay} as qgen:due would
 -- note: on renew, column "till" gets now + 15m as qgen:on says, not now + 5m as qgen:lease would
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "run_at" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -28,7 +28,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a row that waits for its time looks like one that runs: both are hidden by column "run_at"
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "run_at" takes them by their time, and reads none that wait for theirs
 -- note: the fence is the count in column "tries" alone, which repeats after Requeue: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 
 -- sql/claim.sql

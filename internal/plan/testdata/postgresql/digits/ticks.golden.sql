@@ -34,7 +34,7 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: times of column "ended" have 19 digits, which last until 11 April 2262
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "due_at" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -32,7 +32,7 @@
 --   pop          strategy=hold is asked for
 -- note: finished rows stay in the table and are known by column "heard" (done=keep)
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "due_at" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written

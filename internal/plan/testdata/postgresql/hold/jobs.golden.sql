@@ -31,7 +31,7 @@
 --   guarded      strategy=hold is asked for
 --   pop          strategy=hold is asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "last_retry" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written

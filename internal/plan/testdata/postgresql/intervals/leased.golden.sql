@@ -31,7 +31,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "ran_at" takes them by their time, and reads none that wait for theirs
 -- note: warning: a job that fails is ready at once where its pause is 0, and nothing ends that; qgen:attempts max=5 beside a state for failed rows is an end
 -- note: there is no Enqueue: column "pause" is ignored, and a new row needs a value in it
 

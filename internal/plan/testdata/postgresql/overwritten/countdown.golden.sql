@@ -31,7 +31,7 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: Redrive gives a failed row one more try, since nothing says how many it had
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "after" takes them by their time, and reads none that wait for theirs
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: the wait after a failure does not grow: column "tries" counts down, and nothing tells how many tries there were at first; max=<number> does, and backoff: {factor: 1} says that it stays the same
 

@@ -30,7 +30,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: on retry, column "state" gets 304 as qgen:on says, not 1 as qgen:status would
 -- note: Fail makes a job of no state and not ready, since qgen:on retry writes column "state"
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "after" takes them by their time, and reads none that wait for theirs
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
 -- sql/claim.sql

@@ -31,7 +31,7 @@
 -- note: on retry, column "again" gets [CASE WHEN id > 9 THEN 1 ELSE 0 END] as qgen:on says, not 1 as qgen:status would
 -- note: on retry, column "after" gets [now() + interval '1 hour'] as qgen:on says, not now + {delay} as qgen:due would
 -- note: whether Fail puts the job back is up to what qgen:on retry writes to column "again", and not known here
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "after" takes them by their time, and reads none that wait for theirs
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
 -- sql/claim.sql

@@ -33,7 +33,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: on enqueue, column "enqueued_at" gets [(select {now} from (select 1) n)] as qgen:on says, not now as qgen:enqueued would
 -- note: on retry, column "scheduled_at" gets [{now} + random() * interval '1 hour'] as qgen:on says, not now + {delay} as qgen:due would
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "scheduled_at" takes them by their time, and reads none that wait for theirs
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
 -- sql/claim.sql

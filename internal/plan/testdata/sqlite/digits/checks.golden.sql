@@ -31,7 +31,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: column "since" is '' while nobody has the row, as its default says
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "again" takes them by their time, and reads none that wait for theirs
 -- note: the fence compares column "since", which counts whole seconds: two claims within one second look alike
 
 -- sql/claim.sql

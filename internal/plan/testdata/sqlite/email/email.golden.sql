@@ -34,7 +34,7 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
--- note: rows are taken as they came, by column "msg_id"
+-- note: rows are taken as they came, by column "msg_id"; order 1 at column "not_before" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim.sql
 -- claim: ready to running

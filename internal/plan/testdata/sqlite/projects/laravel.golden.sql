@@ -30,7 +30,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a row whose claim has run out is claimed again, since nothing but column "reserved_at" says which rows run (expired=claim)
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "available_at" takes them by their time, and reads none that wait for theirs
 -- note: the fence is the count in column "attempts" alone, which repeats after Requeue: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 
 -- sql/claim.sql

@@ -30,7 +30,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a row that waits for its time looks like one that runs: both are hidden by column "run_at"
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "run_at" takes them by their time, and reads none that wait for theirs
 -- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
 
 -- sql/claim_pick.sql

@@ -36,7 +36,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "run_at" takes them by their time, and reads none that wait for theirs
 -- note: an index in queue order is one hot tablet: for many workers add a column for qgen:shard mod and give each worker its share; a hashed index would put the rows out of order
 
 -- sql/claim.sql
