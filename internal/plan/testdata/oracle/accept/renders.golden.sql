@@ -404,3 +404,4 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX RENDERS_READY ON RENDERS (STATE, SITE, URGENCY DESC, ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

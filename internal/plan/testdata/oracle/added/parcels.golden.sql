@@ -297,3 +297,4 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX PARCELS_READY ON PARCELS (STATE, DEPOT, CODE) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

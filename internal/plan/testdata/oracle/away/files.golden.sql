@@ -503,3 +503,4 @@ WHERE  NOT EXISTS (
 
 -- serves Recover: claims that ran out
 CREATE INDEX FILES_ACQUIRED_EXPIRED ON FILES_ACQUIRED (LEASE_TILL) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

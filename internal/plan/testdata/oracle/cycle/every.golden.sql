@@ -351,3 +351,4 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: rows in queue order, so that nothing is sorted; those that failed are read and passed over; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX EVERY_READY ON EVERY (STATE, ID, RUN_AT) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

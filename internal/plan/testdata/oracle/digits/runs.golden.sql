@@ -377,3 +377,4 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX RUNS_READY ON RUNS (STATE, ID, RUN_TEXT) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

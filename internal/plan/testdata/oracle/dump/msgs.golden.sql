@@ -387,3 +387,4 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another MSG_TYPE are passed over in it; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX MSG_QUEUE_MSGS_READY ON APP.MSG_QUEUE (STATUS, MSG_ID, MSG_TYPE) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

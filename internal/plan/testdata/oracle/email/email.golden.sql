@@ -395,3 +395,4 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX EMAIL_OUTBOX_READY ON EMAIL_OUTBOX (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

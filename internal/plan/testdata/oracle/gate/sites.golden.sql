@@ -413,6 +413,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 -- settledq advises the same
 CREATE INDEX EXPORTS_SETTLED_READY ON EXPORTS (STATE, ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 
 -- serves Claim: who is before a row in its group, and which of them run
 CREATE INDEX EXPORTS_SITES_LINE ON EXPORTS (SITE_ID, STATE, ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -314,6 +314,8 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: the running rows of a group
 CREATE INDEX CASES_GROUP ON CASES (CASE_ID, UNTIL_AT, ALONE) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX CASES_LINE ON CASES (CASE_ID, ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -349,9 +349,12 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another OTHER are passed over in it
 CREATE INDEX FOUND_READY ON MAIL.FOUND (PICKED DESC, ID, OTHER) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 
 -- serves Claim: the running rows of a group
 CREATE INDEX FOUND_GROUP ON MAIL.FOUND ("Region", NO, HELD) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX FOUND_LINE ON MAIL.FOUND ("Region", NO, PICKED DESC, ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

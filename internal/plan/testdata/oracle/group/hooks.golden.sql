@@ -400,6 +400,8 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX HOOKS_READY ON HOOKS (STATE, KIND, WEIGHT DESC, ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 
 -- serves Claim: who is before a row in its group, and which of them run
 CREATE INDEX HOOKS_LINE ON HOOKS (TENANT, STATE, WEIGHT DESC, ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -286,3 +286,4 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX LEASED_READY ON LEASED (STATE, ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -255,3 +255,4 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX D_MM7_MIRTH_READY ON D_MM7 (STATUS, SERVER_ID, MESSAGE_ID, ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -328,3 +328,4 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX CALLS_READY ON CALLS (STATE, TAKEN) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -207,3 +207,4 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those
 CREATE INDEX DELIVERIES_READY ON DELIVERIES (CLIENT, STATUS) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -241,3 +241,4 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over
 CREATE INDEX PARTS_READY ON PARTS (MADE, ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -333,3 +333,4 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: rows in queue order, so that nothing is sorted; those that failed are read and passed over
 CREATE INDEX TASKS_READY ON TASKS (COMPLETED, ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
