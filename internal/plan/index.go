@@ -248,15 +248,19 @@ func (b *builder) readyIndex(unordered bool) wanted {
 
 // rival returns an index of the table that the server takes before one with the predicate of a
 // claim while it knows nothing of the rows, since that compares nothing with its columns, and the
-// columns by which the claim's is taken all the same. Nil and none where there is no such index.
+// columns by which the claim's is taken all the same: none where an index of the table is the claim's.
+// Nil and none where there is no such index.
 func (b *builder) rival(w wanted) (ix *schema.Index, keys []indexKey) {
-	if !b.can(dialect.EqualityFirst) || w.plain || w.sorted || w.fixed > 0 || b.serving(w) != nil {
+	if !b.can(dialect.EqualityFirst) || w.plain || w.sorted || w.fixed > 0 {
 		return nil, nil
 	}
-	compared := leading(w.where)
+	compared, served := leading(w.where), b.serving(w)
+	if served != nil && (served.Where == "" || slices.ContainsFunc(compared, func(k indexKey) bool { return k.column == served.Columns[0].Column })) {
+		return nil, nil
+	}
 	tests := b.newScope().tests(w.where)
 	for _, other := range b.spec.Table.Indexes {
-		if other.Invisible || other.Name == "" || len(other.Columns) == 0 || !covers(tests, b.conditions(other)) {
+		if other == served || other.Invisible || other.Name == "" || len(other.Columns) == 0 || !covers(tests, b.conditions(other)) {
 			continue
 		}
 		var run []indexKey
@@ -271,6 +275,9 @@ func (b *builder) rival(w wanted) (ix *schema.Index, keys []indexKey) {
 		if len(run) > len(keys) || ix == nil && slices.ContainsFunc(w.where, first) {
 			ix, keys = other, run
 		}
+	}
+	if served != nil {
+		return ix, nil
 	}
 	return ix, keys
 }
@@ -1193,8 +1200,8 @@ func (b *builder) existingText(ix *schema.Index) string {
 func (b *builder) usesHead(w wanted) string {
 	claim := b.claimIndex()
 	have, how := b.best(b.spec.Table.Indexes, w)
-	text, exists := b.indexText(w), have != nil
-	if exists {
+	text := b.indexText(w)
+	if have != nil {
 		text = b.existingText(have)
 	} else if b.serving(claim) == nil {
 		if have, how = b.best([]*schema.Index{b.made(claim)}, w); have != nil {
@@ -1214,7 +1221,7 @@ func (b *builder) usesHead(w wanted) string {
 		text += b.findsBy(have)
 	case how == sought, w.kind == claim.kind && w.sorted && len(w.columns) > 0 && how != single:
 		text += thenSorted
-	case !exists && w.rival != "":
+	case w.rival != "":
 		text += "; where ANALYZE was not run the server may take " + w.rival + ", and sort"
 	case b.unserved && w.kind == claim.kind || have == nil && w.sorted && len(w.columns) == 0:
 		switch by, leads := b.ledToReady(); {

@@ -83,3 +83,15 @@ CREATE TABLE drafts (
     state text NOT NULL DEFAULT 'r'  -- qgen:status ready=r|a running=x done=d; on retry set a
 );
 CREATE INDEX drafts_state ON drafts (state);
+
+-- An index of the table gives the order by its predicate, and another begins with the status: without statistics
+-- the server takes that one.
+-- qgen:queue ranked
+CREATE TABLE ranked (
+    id       integer PRIMARY KEY,
+    state    text NOT NULL,                -- qgen:status ready=r running=x done=d
+    priority int NOT NULL DEFAULT 0,       -- qgen:priority desc
+    made_at  integer NOT NULL DEFAULT 0    -- qgen:enqueued as=epoch; order 1
+);
+CREATE INDEX ranked_next ON ranked (priority DESC, made_at) WHERE state = 'r';
+CREATE INDEX ranked_state ON ranked (state, made_at);
