@@ -439,15 +439,14 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 // locksSorted is what a head says of locks, of all ready rows where they are sorted under them.
 func (b *builder) locksSorted(head string) string {
 	_, rest, found := strings.Cut(head, ", until commit")
-	switch {
-	case !found:
-		return head
-	case b.can(dialect.LocksSorted) && b.sortsAsked(), b.sortsLocked() && len(b.topics()) > 0:
-		return "locks: all ready rows of what is asked for, which are sorted first, until commit" + rest
-	case !b.sortsLocked():
+	if !found || !b.sortsLocked() && (!b.can(dialect.LocksSorted) || b.findsFirst() || !b.sortsAsked()) {
 		return head
 	}
-	return "locks: all ready rows, which are sorted first, until commit" + rest
+	which := "all ready rows"
+	if len(b.topics()) > 0 {
+		which += " of what is asked for"
+	}
+	return "locks: " + which + ", which are sorted first, until commit" + rest
 }
 
 // sortsLocked reports whether the server locks all ready rows, since it sorts them.

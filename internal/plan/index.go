@@ -1537,8 +1537,9 @@ func (b *builder) seeks(ix *schema.Index, w wanted) bool {
 // sortsAsked reports whether the index of a claim finds the rows of what its caller says, which are
 // then sorted.
 func (b *builder) sortsAsked() bool {
-	_, how := b.best(b.spec.Table.Indexes, b.claimIndex())
-	return how == asked || how == sought
+	w := b.claimIndex()
+	_, how := b.best(b.spec.Table.Indexes, w)
+	return how == asked || how == sought || how == wholly && w.sorted && b.meansRows()
 }
 
 // topics returns the columns of which every caller of a claim says the values.

@@ -27,7 +27,7 @@
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then deletes
--- locks: the rows it returns, until commit; waits for rows that are locked
+-- locks: all ready rows of what is asked for, which are sorted first, until commit; waits for rows that are locked
 -- index: jobs_host (host); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
