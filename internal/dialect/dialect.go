@@ -56,6 +56,7 @@ const (
 	Procedures      Capability = "procedures"          // statements can be stored and called with their arguments
 	ReturningUpdate Capability = "returning_update"    // an UPDATE of one table returns rows, where DELETE and INSERT do not as well
 	ConsecutiveIDs  Capability = "consecutive_ids"     // the numbers of rows that one statement adds differ by the same step, in their order
+	InsertAlike     Capability = "insert_alike"        // of producers that add a row after they have found none like it, one does; with advisory_locks behind a lock on a number
 	InsertAbsent    Capability = "insert_absent"       // an INSERT adds a row unless it is there, and never fails because another adds it
 	Upsert          Capability = "upsert"              // INSERT decides what becomes of a row that is there already
 	UpsertKey       Capability = "upsert_key"          // of which: INSERT of a row that meets one by the unique key that it names changes that
@@ -82,7 +83,7 @@ var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, ReadsLocked, TargetOnce,
-	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
+	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAlike, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
 	FixedAmid, LocksNewest,
 	PartitionsBlock, IncrementalSort, NullFixed, EqualityFirst, PredicateRules, IndexCompare, IndexFilter,
 }

@@ -172,9 +172,8 @@ func (b *builder) unlike(e *Enqueue) []string {
 // the columns that it writes, and returns its head.
 func (b *builder) leaveAlike(s *scope, v *values, e *Enqueue, news []newColumn, errs *source.ErrorList) []string {
 	l := b.spec.Like
-	form := b.d.Fragments["like_look"].At(b.version)
 	switch {
-	case form == "":
+	case !b.can(dialect.InsertAlike):
 		errs.Errorf(l.Pos, "%s has no lock by which producers of jobs that are alike could wait for each other", b.pkg.Engine).
 			WithHint("Add a unique index over the columns, and leave like= out: enqueue=absent goes by that. Or look for the row in the transaction that adds the job, with WithTx, behind a lock of yours.")
 		return nil
@@ -184,7 +183,7 @@ func (b *builder) leaveAlike(s *scope, v *values, e *Enqueue, news []newColumn, 
 		return nil
 	}
 	e.Like, e.Repeatable = true, b.d.Fragments["like_level"].At(b.version) != ""
-	v.Alike = dialect.Fill(form, "table", v.Table)
+	v.Alike = dialect.Fill(b.d.Fragments["like_look"].At(b.version), "table", v.Table)
 	v.Conditions = s.alike(news, errs)
 	for i, n := range news {
 		if slices.Contains(l.Columns, n.column) { // of one type wherever the value stands
@@ -201,7 +200,7 @@ func (b *builder) leaveAlike(s *scope, v *values, e *Enqueue, news []newColumn, 
 	if rule := b.d.Fragments["like_locks"].At(b.version); rule != "" {
 		head[1] += "; " + rule
 	}
-	if number := b.d.Fragments["like_number"].At(b.version); number != "" {
+	if b.can(dialect.AdvisoryLocks) {
 		g, gv := b.newScope(), b.base("Enqueue")
 		g.newArgument = g.argumentOfNew
 		var given []string
@@ -210,7 +209,7 @@ func (b *builder) leaveAlike(s *scope, v *values, e *Enqueue, news []newColumn, 
 				given = append(given, g.cast(news[i]))
 			}
 		}
-		gv.Group.Locks = dialect.Fill(number, "table", v.TableText, "values", strings.Join(given, ", "))
+		gv.Group.Locks = dialect.Fill(b.d.Fragments["like_number"].At(b.version), "table", v.TableText, "values", strings.Join(given, ", "))
 		e.Gate = g.statement("enqueue_gate", "gate", gv, nil, "enqueue: jobs that are alike in "+columnList(l.Columns)+" are added one after the other",
 			"locks: a number made of the table and these columns, until commit", "index: none; it reads nothing")
 		head[1] = "locks: the new row, until commit"

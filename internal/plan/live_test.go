@@ -174,12 +174,27 @@ func (c tableCase) plans(t *testing.T, text string) []made {
 		t.Fatal(errs.Detail())
 	}
 	d, _ := dialect.Lookup(c.engine)
-	var packages []made
+	catalog := readCase(t, c)
+	var all []*queue.Spec
+	of := map[*queue.Spec]*config.Queue{}
 	for _, q := range cfg.Queues {
-		for _, spec := range queue.Bind(readCase(t, c), q, d.Fold, &errs) {
-			if p := Build(spec, d, q, nil, &errs); p != nil {
-				packages = append(packages, made{p, spec, d})
+		for _, spec := range queue.Bind(catalog, q, d.Fold, &errs) {
+			all, of[spec] = append(all, spec), q
+		}
+	}
+	queue.Beside(all)
+	var packages []made
+	planned := map[*queue.Spec]*Package{}
+	for _, spec := range all {
+		var earlier []*Package
+		for _, other := range spec.Others {
+			if p := planned[other]; p != nil {
+				earlier = append(earlier, p)
 			}
+		}
+		if p := Build(spec, d, of[spec], earlier, &errs); p != nil {
+			packages = append(packages, made{p, spec, d})
+			planned[spec] = p
 		}
 	}
 	return packages

@@ -409,6 +409,8 @@ func (m made) servedBy(t *testing.T, ix Index) []*Statement {
 		return []*Statement{m.Claim.Read}
 	case strings.HasPrefix(ix.Why, "serves Recover"):
 		return m.Recover.finds()
+	case strings.HasPrefix(ix.Why, "serves Enqueue"):
+		return []*Statement{m.Enqueue.One}
 	case strings.HasPrefix(ix.Why, "serves Complete"):
 		return []*Statement{m.Complete.Statement}
 	}

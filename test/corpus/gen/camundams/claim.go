@@ -32,7 +32,8 @@ var (
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
-// The parameter deploymentID is the list of which rows must have a DEPLOYMENT_ID_.
+// The parameter deploymentID is the list of which rows must have a DEPLOYMENT_ID_, unless theirs
+// is null, which suits every caller.
 //
 // It takes 1,000 jobs at most: the locks of many rows are turned into one of the whole table.
 //

@@ -44,7 +44,8 @@ var (
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
-// The parameter deploymentID is the list of which rows must have a DEPLOYMENT_ID_.
+// The parameter deploymentID is the list of which rows must have a DEPLOYMENT_ID_, unless theirs
+// is null, which suits every caller.
 //
 // It takes 3,449 jobs at most: the server takes 65,535 values.
 //

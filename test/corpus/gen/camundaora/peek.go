@@ -22,7 +22,8 @@ var (
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
-// The parameter deploymentID is the list of which rows must have a DEPLOYMENT_ID_.
+// The parameter deploymentID is the list of which rows must have a DEPLOYMENT_ID_, unless theirs
+// is null, which suits every caller.
 //
 // Its SQL is sql/peek.sql.
 func (q *Queue) Peek(ctx context.Context, deploymentID []string, limit int) (jobs []Job, err error) {

@@ -31,7 +31,8 @@ var (
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
-// The parameter deploymentID is the list of which rows must have a deployment_id_.
+// The parameter deploymentID is the list of which rows must have a deployment_id_, unless theirs
+// is null, which suits every caller.
 //
 // Its SQL is sql/claim_lock.sql and sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, deploymentID []string, limit int) (jobs []Job, err error) {

@@ -15,7 +15,8 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
-// The parameter deploymentID is the list of which rows must have a deployment_id_.
+// The parameter deploymentID is the list of which rows must have a deployment_id_, unless theirs
+// is null, which suits every caller.
 //
 // Its SQL is sql/complete.sql, sql/claim_lock.sql and sql/claim.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, deploymentID []string, limit int) (jobs []Job, err error) {

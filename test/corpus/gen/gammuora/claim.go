@@ -21,8 +21,9 @@ var (
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
-// Of the parameters, senderid is the SENDERID that rows must have, nil for any, and so an empty
-// text, which is null here, day is the value of {arg:day}.
+// Of the parameters, senderid is the SENDERID that rows must have, unless theirs is null, which
+// suits every caller, nil for any, and so an empty text, which is null here, day is the value of
+// {arg:day}.
 //
 // It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
 // list.

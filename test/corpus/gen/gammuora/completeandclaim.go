@@ -15,8 +15,9 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
-// Of the parameters, senderid is the SENDERID that rows must have, nil for any, and so an empty
-// text, which is null here, day is the value of {arg:day}.
+// Of the parameters, senderid is the SENDERID that rows must have, unless theirs is null, which
+// suits every caller, nil for any, and so an empty text, which is null here, day is the value of
+// {arg:day}.
 //
 // It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
 // list.

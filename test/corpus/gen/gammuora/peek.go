@@ -21,8 +21,9 @@ var (
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
-// Of the parameters, senderid is the SENDERID that rows must have, nil for any, and so an empty
-// text, which is null here, day is the value of {arg:day}.
+// Of the parameters, senderid is the SENDERID that rows must have, unless theirs is null, which
+// suits every caller, nil for any, and so an empty text, which is null here, day is the value of
+// {arg:day}.
 //
 // Its SQL is sql/peek.sql.
 func (q *Queue) Peek(ctx context.Context, senderid *string, day int, limit int) (jobs []Job, err error) {

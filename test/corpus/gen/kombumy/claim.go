@@ -18,6 +18,10 @@ var (
 	//go:embed sql/claim.sql
 	claimFile string
 	claimSQL  = statement(claimFile)
+
+	//go:embed sql/claim_read.sql
+	claimReadFile string
+	claimReadSQL  = statement(claimReadFile)
 )
 
 // Claim takes up to limit ready jobs and marks them done. They come in queue order, never more
@@ -31,7 +35,7 @@ var (
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
-// Its SQL is sql/claim_lock.sql and sql/claim.sql.
+// Its SQL is sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
 func (q *Queue) Claim(ctx context.Context, queueID int32, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
@@ -41,7 +45,7 @@ func (q *Queue) Claim(ctx context.Context, queueID int32, limit int) (jobs []Job
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 		jobs = nil
-		found, err := query(ctx, db, scanJob, claimLockSQL, queueID, limit)
+		found, err := query(ctx, db, scanCandidate, claimLockSQL, queueID, limit)
 		if err != nil || len(found) == 0 {
 			return err
 		}
@@ -50,8 +54,10 @@ func (q *Queue) Claim(ctx context.Context, queueID int32, limit int) (jobs []Job
 		); err != nil {
 			return err
 		}
-		jobs = found
-		return nil
+		jobs, err = query(ctx, db, scanJob, claimReadSQL,
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+		)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -66,4 +72,14 @@ func queueOrder(a, b Job) int {
 		compareNull(a.Timestamp, b.Timestamp, true, time.Time.Compare),
 		cmp.Compare(a.ID, b.ID),
 	)
+}
+
+// scanCandidate reads what is needed to take a job.
+func scanCandidate(r row) (Job, error) {
+	var j Job
+	dest := []any{&j.ID}
+	if err := r.Scan(dest...); err != nil {
+		j.Err = scanEach(r, dest)
+	}
+	return j, nil
 }

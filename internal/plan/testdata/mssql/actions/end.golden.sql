@@ -4,11 +4,9 @@
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
 --
--- There is nothing to settle: a job belongs to whoever took it.
+-- There is nothing to settle: Claim changes rows, and that is all.
 --
--- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. Nothing is written later: what a worker would do with the jobs it took is lost when it dies.
---
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_end_ready.
+-- It waits for rows that others have locked, looks again whether they are ready, and sorts them, which locks all of them until it commits. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -27,8 +25,8 @@
 
 -- sql/claim.sql
 -- claim: ready to done
--- locks: the rows it takes, until commit; waits for rows that are locked
--- index: (host, priority DESC, id) WHERE state IN ('new', 'busy')
+-- locks: all ready rows of what is asked for, which are sorted first, until commit; waits for rows that are locked
+-- index: jobs_host (host)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param host string
 WITH /* endq.Claim */ picked AS (
@@ -56,7 +54,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (host, priority DESC, id) WHERE state IN ('new', 'busy')
+-- index: jobs_host (host)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param host string
 SELECT /* endq.Peek */ TOP (@p1)
@@ -132,7 +130,7 @@ AND    have.is_disabled = 0;
 SELECT /* endq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_end_ready', 'host, priority desc, id', 'host, priority desc', 'statein''new'',''busy''')
+           VALUES ('jobs_host', '', '', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -160,12 +158,4 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_end_ready ON jobs (host, priority DESC, id)
-WHERE  state IN ('new', 'busy');
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
--- It has a predicate: while it stands, every INSERT, UPDATE and DELETE of the table fails with error 1934 in a
--- session or a procedure whose QUOTED_IDENTIFIER, ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, ARITHABORT or
--- CONCAT_NULL_YIELDS_NULL is OFF, or NUMERIC_ROUNDABORT ON. sqlcmd without -I and the jobs of SQL Server Agent
--- have QUOTED_IDENTIFIER OFF, and a procedure keeps that and ANSI_NULLS as they were when it was created.
+-- serves Claim: the rows of each value that is asked for, which are then sorted: jobs_host serves already

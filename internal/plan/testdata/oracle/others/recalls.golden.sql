@@ -542,8 +542,10 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX TAPE_RECALL_RECALLS_READY ON TAPE_RECALL (STATUS, DUE, TASK_ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 
 -- finds the rows of other jobs that a step writes
 CREATE INDEX TAPE_RECALL_RECALLS_OTHERS ON TAPE_RECALL (FNAME) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 
 -- finds the rows of other jobs that a step writes: TAPE_RECALL_GROUP serves already

@@ -338,6 +338,8 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX WAITS_READY ON WAITS (STATE, SITE, NO) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 
 -- finds the rows of other jobs that a step writes
 CREATE INDEX WAITS_OTHERS ON WAITS (SITE, AFTER) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -28,7 +28,7 @@
 --   advisory     SQLite has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
--- note: rows are taken as they came, by column "id"
+-- note: rows are taken as they came, by column "id"; order 1 at column "run_at" takes them by their time, and reads none that wait for theirs
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: Purge leaves rows that are done here: the queue restart over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 -- note: Purge leaves rows that are failed here: the queue restart over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)

@@ -27,7 +27,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the database for writing, while the statement runs
--- index: jobs_host (host)
+-- index: jobs_host (host); the ready rows are then sorted
 -- arguments: 1: param host string, 2: limit
 UPDATE /* restartq.Claim */ jobs
 SET    state = NULL
@@ -51,7 +51,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: jobs_host (host)
+-- index: jobs_host (host); the ready rows are then sorted
 -- arguments: 1: param host string, 2: limit
 SELECT /* restartq.Peek */
        id, host, reported, run_at

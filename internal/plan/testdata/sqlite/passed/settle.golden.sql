@@ -27,7 +27,7 @@
 -- sql/claim.sql
 -- claim: changes ready rows, which stay; state tells whether they are ready
 -- locks: the database for writing, while the statement runs
--- index: jobs_host (host)
+-- index: jobs_host (host); the ready rows are then sorted
 -- arguments: 1: given state *string, 2: param host string, 3: limit
 UPDATE /* settleq.Claim */ jobs
 SET    state = ?1
@@ -51,7 +51,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: jobs_host (host)
+-- index: jobs_host (host); the ready rows are then sorted
 -- arguments: 1: param host string, 2: limit
 SELECT /* settleq.Peek */
        id, host, reported, run_at

@@ -38,7 +38,7 @@ WHERE  id IN (
            SELECT id
            FROM   jobs
            WHERE  state IS NULL
-           AND    (host in (select 'gone'))
+           AND    (lower(host) in (select 'gone'))
            ORDER  BY id
            LIMIT  ?1)
 RETURNING id, host, reported, run_at;
@@ -48,7 +48,7 @@ RETURNING id, host, reported, run_at;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* sweepq.Stats */
-       count(*) FILTER (WHERE state IS NULL AND (host in (select 'gone'))) AS ready,
+       count(*) FILTER (WHERE state IS NULL AND (lower(host) in (select 'gone'))) AS ready,
        count(*) FILTER (WHERE state = 'cancelled') AS done
 FROM   jobs;
 
@@ -61,7 +61,7 @@ SELECT /* sweepq.Peek */
        id, host, reported, run_at
 FROM   jobs
 WHERE  state IS NULL
-AND    (host in (select 'gone'))
+AND    (lower(host) in (select 'gone'))
 ORDER  BY id
 LIMIT  ?1;
 

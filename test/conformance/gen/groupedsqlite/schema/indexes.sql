@@ -2,7 +2,7 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
-CREATE INDEX jobs_groupedsqlite_ready ON jobs (id, due_at)
+CREATE INDEX jobs_groupedsqlite_ready ON jobs (id, due_at, lane)
 WHERE  status = 'ready';
 
 -- serves Claim: the running rows of a group

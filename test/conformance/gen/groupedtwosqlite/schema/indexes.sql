@@ -3,7 +3,7 @@
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 -- The package groupedsqlite advises the same: one serves both, so leave this out where that is made.
-CREATE INDEX jobs_groupedsqlite_ready ON jobs (id, due_at)
+CREATE INDEX jobs_groupedsqlite_ready ON jobs (id, due_at, lane)
 WHERE  status = 'ready';
 
 -- serves Claim: the running rows of a group

@@ -3,3 +3,4 @@
 
 -- serves Recover: claims that ran out
 CREATE INDEX JOBS_RUN_MOVEDRUNORA19_EXPIRED ON JOBS_RUNNING (LEASE_TILL) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -3,3 +3,4 @@
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX JOBS_SEVERALORA19_READY ON JOBS (STATE, LOCKED, ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

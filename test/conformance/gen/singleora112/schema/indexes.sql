@@ -4,3 +4,4 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 -- The package singleora19 advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX JOBS_SINGLEORA19_READY ON JOBS (STATUS, ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -3,6 +3,8 @@
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX JOBS_TOKENSTATEORA19_READY ON JOBS (STATUS, ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 
 -- serves Recover: claims that ran out
 CREATE INDEX JOBS_TOKENSTATEORA19_EXPIRED ON JOBS (LEASE_TILL) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -3,3 +3,4 @@
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX ACTIONSCHEDULER_ACTIONS_READY ON ACTIONSCHEDULER_ACTIONS (STATUS, PRIORITY, ACTION_ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -3,9 +3,12 @@
 
 -- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over; rows that wait for their time are passed over in it; rows of another DEPLOYMENT_ID_ are passed over in it
 CREATE INDEX ACT_RU_JOB_JOBS_READY ON ACT_RU_JOB (SUSPENSION_STATE_, PRIORITY_ DESC, DUEDATE_, ID_, DEPLOYMENT_ID_) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 
 -- serves Claim: the running rows of a group
 CREATE INDEX ACT_RU_JOB_JOBS_GROUP ON ACT_RU_JOB (PROCESS_INSTANCE_ID_, LOCK_EXP_TIME_, EXCLUSIVE_) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX ACT_RU_JOB_JOBS_LINE ON ACT_RU_JOB (PROCESS_INSTANCE_ID_, PRIORITY_ DESC, DUEDATE_, ID_) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

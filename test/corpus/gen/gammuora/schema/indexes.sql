@@ -3,3 +3,4 @@
 
 -- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over; rows that wait for their time are passed over in it; rows of another SENDERID are passed over in it
 CREATE INDEX OUTBOX_SMS_READY ON OUTBOX (PRIORITY DESC, INSERTINTODB, ID, SENDINGDATETIME, SENDERID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -4,3 +4,4 @@
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX D_MM{{.Channel}}_MESSAGES_READY ON D_MM{{.Channel}} (STATUS, ID, SERVER_ID, MESSAGE_ID) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -3,3 +3,4 @@
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX WOLVERINE_INCOMING_ENVEL_READY ON WOLVERINE_INCOMING_ENVELOPES (OWNER_ID, RECEIVED_AT, ID, EXECUTION_TIME) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
