@@ -60,7 +60,8 @@ func (b *builder) checkWaits(errs *source.ErrorList) bool {
 	if !b.claimWaits() {
 		return true
 	}
-	why, mend := "", "Leave it out."
+	var why string
+	mend := "Leave it out."
 	switch {
 	case b.spec.Log != nil:
 		why = "rows of this queue are read behind a mark and never locked"
