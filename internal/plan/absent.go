@@ -193,9 +193,9 @@ func (b *builder) leaveAlike(s *scope, v *values, e *Enqueue, news []newColumn, 
 			f.Unique, e.Apart = true, true
 		}
 	}
-	head := []string{"enqueue: a new row, unless one is like it in " + b.likeText() + ": then it adds none", "locks: the new row, until commit"}
+	head := []string{"enqueue: a new row, unless one is like it in " + b.spec.Like.Text() + ": then it adds none", "locks: the new row, until commit"}
 	if state := b.addedState(""); state != "" {
-		head[0] = "enqueue: a new row, " + state + ", unless one is like it in " + b.likeText() + ": then it adds none"
+		head[0] = "enqueue: a new row, " + state + ", unless one is like it in " + b.spec.Like.Text() + ": then it adds none"
 	}
 	if rule := b.d.Fragments["like_locks"].At(b.version); rule != "" {
 		head[1] += "; " + rule
@@ -264,20 +264,6 @@ func (s *scope) alike(news []newColumn, errs *source.ErrorList) []string {
 	return list
 }
 
-// likeText says for people which rows keep a job out.
-func (b *builder) likeText() string {
-	l := b.spec.Like
-	text := columnList(l.Columns)
-	if len(l.Tests) > 0 {
-		var states []string
-		for _, state := range l.Among {
-			states = append(states, string(state))
-		}
-		text += ", of those that are " + strings.Join(states, " or ")
-	}
-	return text
-}
-
 // likeIndex is the index by which rows are found that keep a job out.
 func (b *builder) likeIndex() wanted {
 	w := wanted{kind: "like", name: b.indexName("like"), plain: true, why: "serves Enqueue: the rows that are like a new job",
@@ -314,7 +300,7 @@ func (b *builder) checkAbsent(errs *source.ErrorList) {
 		return
 	}
 	if b.spec.Like != nil {
-		b.pkg.Notes = append(b.pkg.Notes, "enqueue=absent leaves a job out where a row is like it in "+b.likeText()+"; producers that do not add jobs by Enqueue may still add one beside it")
+		b.pkg.Notes = append(b.pkg.Notes, "enqueue=absent leaves a job out where a row is like it in "+b.spec.Like.Text()+"; producers that do not add jobs by Enqueue may still add one beside it")
 		return
 	}
 	keys := b.keysInWay()
@@ -369,7 +355,7 @@ func (b *builder) unless() string {
 	if b.spec.Like == nil {
 		return unlessThere
 	}
-	return ", unless a row is like it in " + b.likeText()
+	return ", unless a row is like it in " + b.spec.Like.Text()
 }
 
 // leftOut says what Enqueue does where a job may be left out, and when one that is added appears.

@@ -60,7 +60,7 @@ func (s *Spec) String() string {
 	if s.Absent && s.Transitions[Enqueue] != nil {
 		what := ""
 		if s.Like != nil {
-			what = ", like it in " + s.Like.text()
+			what = ", like it in " + s.Like.Text()
 		}
 		line("enqueue", "leaves out what is there already%s", what)
 	}

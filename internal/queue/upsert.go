@@ -41,13 +41,17 @@ type Like struct {
 	Tests [][]Test
 }
 
-// text says for people which rows those are.
-func (l *Like) text() string {
+// Text says for people which rows those are: in what they are alike, and their states where these
+// are not all.
+func (l *Like) Text() string {
 	var states []string
 	for _, s := range l.Among {
 		states = append(states, string(s))
 	}
-	return names(l.Columns) + " among those that are " + strings.Join(states, ", ")
+	if len(l.Tests) == 0 {
+		return names(l.Columns)
+	}
+	return names(l.Columns) + ", of those that are " + strings.Join(states, " or ")
 }
 
 // readLike reads like= and among= of the queue. The states must be known.
