@@ -422,12 +422,19 @@ func (b *binding) argument(to *[]*Param, p *Param) {
 		b.noGoType(p)
 	case i < 0:
 		*to = append(*to, p)
+	case (*to)[i].Kind != p.Kind:
+		b.sameName(p.Pos, p.Name)
 	case (*to)[i].GoType == "":
 		(*to)[i].GoType, (*to)[i].Pos = p.GoType, p.Pos
 	case p.GoType != "" && p.GoType != (*to)[i].GoType:
 		b.errorf(p.Pos, "argument %q is %s here, but %s at %s", p.Name, p.GoType, (*to)[i].GoType, (*to)[i].Pos).
 			WithHint("Say the type once, or the same each time.")
 	}
+}
+
+// sameName complains about an argument that is called like a topic.
+func (b *binding) sameName(pos source.Pos, name string) {
+	b.errorf(pos, "argument %q and topic %q have the same name", name, name).WithHint("Call the argument otherwise.")
 }
 
 // readParams reads the topics.
@@ -437,8 +444,7 @@ func (b *binding) readParams() {
 		c := r.column
 		p := &Param{Name: c.Name, Column: c, Kind: Equal, Optional: r.has("optional"), Pos: r.pos}
 		if i := slices.IndexFunc(b.spec.Params, func(p *Param) bool { return p.Name == c.Name }); i >= 0 {
-			b.errorf(b.spec.Params[i].Pos, "argument %q and topic %q have the same name", c.Name, c.Name).
-				WithHint("Call the argument otherwise.")
+			b.sameName(b.spec.Params[i].Pos, c.Name)
 		}
 		var kind *word
 		for _, k := range []ParamKind{List, Except, Minimum, Maximum, Prefix} {
