@@ -266,14 +266,14 @@ func (s *scope) alike(news []newColumn, errs *source.ErrorList) []string {
 
 // likeIndex is the index by which rows are found that keep a job out.
 func (b *builder) likeIndex() wanted {
-	w := wanted{kind: "like", name: b.indexName("like"), plain: true, why: "serves Enqueue: the rows that are like a new job",
-		lacking: "Enqueue reads the table"}
-	if b.d.Fragments["like_locks"].At(b.version) != "" {
-		w.lacking += ", and locks it as it does"
-	}
+	var tests []queue.Test
 	if len(b.spec.Like.Tests) == 1 {
-		w = b.wantedFor(b.spec.Like.Tests[0])
-		w.kind, w.name, w.why, w.lacking = "like", b.indexName("like"), "serves Enqueue: the rows that are like a new job", "Enqueue reads the table"
+		tests = b.spec.Like.Tests[0]
+	}
+	w := b.wantedFor(slices.Concat(tests, b.spec.Members))
+	w.kind, w.name, w.why, w.lacking = "like", b.indexName("like"), "serves Enqueue: the rows that are like a new job", "Enqueue reads the table"
+	if b.d.Fragments["like_locks"].At(b.version) != "" {
+		w.lacking += ", and locks what it reads"
 	}
 	w.columns = nil
 	for _, c := range b.spec.Like.Columns {

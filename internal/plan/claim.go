@@ -501,9 +501,12 @@ func (b *builder) onlyChanges() bool {
 func suiting(values []queue.Value) string {
 	var texts []string
 	for _, v := range values {
-		if v.Kind == queue.Null {
+		switch {
+		case v.Kind == queue.Null:
 			texts = append(texts, "null")
-		} else {
+		case v.Text == "": // in a comment gofmt makes another sign of two quotes
+			texts = append(texts, "the empty text")
+		default:
 			texts = append(texts, plainText("'"+v.Text+"'"))
 		}
 	}

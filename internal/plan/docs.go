@@ -140,12 +140,12 @@ func (b *builder) dropsNamed() bool {
 }
 
 // popLoses says what a crash behind a claim of strategy pop loses: a job, but for a claim that is all
-// there is to be done, and for one of rows of another queue, which may be.
+// there is to be done, and for one of rows of another queue or of rows that it moves, which may be.
 func (b *builder) popLoses(job string) string {
 	switch {
 	case b.dropsNamed():
 		return " That is all: nothing is written later, whatever becomes of the jobs it returned."
-	case b.spec.AddedBy() != nil:
+	case b.spec.AddedBy() != nil, movesTo(b.spec.Transitions[queue.Finish]) != nil:
 		return " Nothing is written later: what a worker would do with the jobs is lost when it dies (at most once)."
 	}
 	return job
@@ -267,7 +267,7 @@ func (b *builder) locksAndCrash() {
 		p.Crash = "A crash can leave a part of the rows deleted."
 	case b.dropsNamed():
 		p.Crash = whole + " Then the rows are gone, and nothing is left to be written."
-	case p.Strategy == "pop" && b.spec.AddedBy() != nil:
+	case p.Strategy == "pop" && (b.spec.AddedBy() != nil || movesTo(b.spec.Transitions[queue.Finish]) != nil):
 		p.Crash = "Nothing is written later: what a worker would do with the jobs it took is lost when it dies."
 	case p.Strategy == "pop":
 		p.Crash = "A worker that dies loses the jobs it took."

@@ -220,20 +220,23 @@ func (b *builder) readyIndex(unordered bool) wanted {
 	if !w.sorted && len(b.spec.Order) > 0 && !b.locksTable() && !b.findsFirst() {
 		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
-	if g := b.spec.Group; g != nil && open && !w.sorted && b.can(dialect.EqualityFirst) {
-		// All that the claim reads, or the server would take the index of the group, which has it, and sort.
-		for _, c := range g.Columns {
-			if !b.unindexed(c) && !slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == c }) {
-				w.columns = append(w.columns, indexKey{column: c, spare: true})
-			}
-		}
-	}
-	if rival, keys := b.rival(w); len(keys) > 0 {
+	rival, keys := b.rival(w)
+	leads := len(keys) > 0
+	if leads {
 		w.columns, w.told, w.fixed = append(keys, w.columns...), len(keys), len(keys)
 		w.why += "; it begins with what its predicate says, or the server would take " + plainText(rival.Name) + " and sort where ANALYZE was not run"
 	} else if rival != nil {
 		w.rival = plainText(rival.Name)
 		w.why += "; the server may take " + w.rival + " all the same, and sort"
+	}
+	if g := b.spec.Group; g != nil && !leads && open && !w.sorted && b.can(dialect.EqualityFirst) {
+		// All that the claim reads, or the server would take the index of the group, which has it, and sort. One that
+		// begins with what its predicate says would then be read for those before a row in its group.
+		for _, c := range g.Columns {
+			if !b.unindexed(c) && !slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == c }) {
+				w.columns = append(w.columns, indexKey{column: c, spare: true})
+			}
+		}
 	}
 	short, fits := b.fit(w)
 	short.name = b.sharedName(short)
@@ -1440,6 +1443,8 @@ func (b *builder) serves(ix *schema.Index, w wanted) service {
 	case ix.Invisible || !slices.Contains([]string{"", "btree", "rowid"}, ix.Method): // rowid: the table itself, in the order of its key
 	case b.findsOne(ix, w):
 		return single
+	case b.walksPast(ix, w):
+		return not
 	case b.orders(ix, w, w.order()):
 		return wholly
 	case b.sortsFew(w) && b.orders(ix, w, untied(w.order())):
@@ -1494,6 +1499,18 @@ func (b *builder) meansRows() bool {
 // means: these are read and sorted, and an index of all ready rows is not worth its while.
 func (b *builder) asksFor(ix *schema.Index) bool {
 	return b.meansRows() && ix.Where == "" && b.leadsByTopics(ix)
+}
+
+// walksPast reports whether an index gives the order of rows among which those that a caller names by
+// lists would have to be looked for, while another index of the table leads to them.
+func (b *builder) walksPast(ix *schema.Index, w wanted) bool {
+	if w.kind != "ready" || !b.meansRows() || b.leadsByTopics(ix) {
+		return false
+	}
+	listed := slices.ContainsFunc(b.topics(), func(c *schema.Column) bool {
+		return !slices.ContainsFunc(w.columns[:w.fixed], func(k indexKey) bool { return k.column == c })
+	})
+	return listed && slices.ContainsFunc(b.spec.Table.Indexes, func(other *schema.Index) bool { return !other.Invisible && b.asksFor(other) })
 }
 
 // leadsByTopics reports whether an index begins with the columns of which every caller of a claim

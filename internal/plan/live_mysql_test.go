@@ -277,7 +277,7 @@ func TestIndexesWithoutRowLocks(t *testing.T) {
 			}
 			for name, p := range c.variants(t, nil) {
 				for _, ix := range p.Indexes {
-					if ix.Have == "" {
+					if ix.Have == "" && ix.Of == "" { // else it is there, or another package advises it
 						run(db, ix.DDL)
 					}
 				}

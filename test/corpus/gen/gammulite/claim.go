@@ -25,8 +25,8 @@ var (
 // It locks the database for writing while the statement runs. A worker that dies leaves its jobs
 // running until their lease ends; then Claim takes them again.
 //
-// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or ”,
-// which suits every caller, nil for any, day is the value of {arg:day}.
+// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or the
+// empty text, which suits every caller, nil for any, day is the value of {arg:day}.
 //
 // Its SQL is sql/claim.sql and sql/claim_1.sql.
 func (q *Queue) Claim(ctx context.Context, senderID *string, day int, limit int) (jobs []Job, err error) {

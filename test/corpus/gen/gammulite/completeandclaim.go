@@ -15,8 +15,8 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
-// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or ”,
-// which suits every caller, nil for any, day is the value of {arg:day}.
+// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or the
+// empty text, which suits every caller, nil for any, day is the value of {arg:day}.
 //
 // Its SQL is sql/complete_lock.sql, sql/complete_move.sql,
 // sql/complete_delete_outbox_multipart.sql, sql/complete.sql, sql/claim.sql and sql/claim_1.sql.

@@ -21,8 +21,8 @@ var (
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
-// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or ”,
-// which suits every caller, nil for any, day is the value of {arg:day}.
+// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or the
+// empty text, which suits every caller, nil for any, day is the value of {arg:day}.
 //
 // Its SQL is sql/peek.sql.
 func (q *Queue) Peek(ctx context.Context, senderID *string, day int, limit int) (jobs []Job, err error) {

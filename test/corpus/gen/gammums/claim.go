@@ -21,8 +21,8 @@ var (
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
-// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or ”,
-// which suits every caller, nil for any, day is the value of {arg:day}.
+// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or the
+// empty text, which suits every caller, nil for any, day is the value of {arg:day}.
 //
 // It takes 1,000 jobs at most: the locks of many rows are turned into one of the whole table.
 //

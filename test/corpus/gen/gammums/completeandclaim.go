@@ -15,8 +15,8 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
-// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or ”,
-// which suits every caller, nil for any, day is the value of {arg:day}.
+// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or the
+// empty text, which suits every caller, nil for any, day is the value of {arg:day}.
 //
 // It takes 1,000 jobs at most: the locks of many rows are turned into one of the whole table.
 //

@@ -33,8 +33,8 @@ var (
 // the engine locks the table while one runs, and a caller's transaction cannot take it back. A
 // worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
-// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or ”,
-// which suits every caller, nil for any, day is the value of {arg:day}.
+// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or the
+// empty text, which suits every caller, nil for any, day is the value of {arg:day}.
 //
 // It takes 3,855 jobs at most: the server takes 65,535 values.
 //

@@ -14,8 +14,8 @@ import (
 //
 // It takes the locks of Complete and of Claim. A crash leaves what it had done by then.
 //
-// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or ”,
-// which suits every caller, nil for any, day is the value of {arg:day}.
+// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or the
+// empty text, which suits every caller, nil for any, day is the value of {arg:day}.
 //
 // It takes 3,855 jobs at most: the server takes 65,535 values.
 //

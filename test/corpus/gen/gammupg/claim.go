@@ -29,8 +29,8 @@ var (
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
-// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or ”,
-// which suits every caller, nil for any, day is the value of {arg:day}.
+// Of the parameters, senderID is the SenderID that rows must have, unless theirs is null or the
+// empty text, which suits every caller, nil for any, day is the value of {arg:day}.
 //
 // Its SQL is sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.
 func (q *Queue) Claim(ctx context.Context, senderID *string, day int, limit int) (jobs []Job, err error) {

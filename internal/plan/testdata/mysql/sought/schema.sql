@@ -9,3 +9,10 @@ CREATE TABLE recall (
     PRIMARY KEY (task_id, token),
     KEY recall_group (group_id)
 );
+
+-- Rows that are named by a list, of which one index has the order and another the list.
+CREATE TABLE items (
+    id     bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    source varchar(40) NOT NULL,
+    KEY items_source (source)
+);

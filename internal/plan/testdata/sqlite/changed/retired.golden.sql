@@ -7,7 +7,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It locks the database for writing until it commits. A worker that dies loses the jobs it took.
+-- It locks the database for writing until it commits. Nothing is written later: what a worker would do with the jobs it took is lost when it dies.
 --
 -- Besides the queue's own rows it writes archive (Claim); totals (Claim), each in the transaction of the operation.
 --
