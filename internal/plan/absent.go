@@ -169,8 +169,8 @@ func (b *builder) unlike(e *Enqueue) []string {
 }
 
 // leaveAlike has the statement that adds a row look first whether one is like it, of which news are
-// the columns that it writes, and returns its head.
-func (b *builder) leaveAlike(s *scope, v *values, e *Enqueue, news []newColumn, errs *source.ErrorList) []string {
+// the columns that it writes, and returns its head; added says what it adds.
+func (b *builder) leaveAlike(added string, s *scope, v *values, e *Enqueue, news []newColumn, errs *source.ErrorList) []string {
 	l := b.spec.Like
 	switch {
 	case !b.can(dialect.InsertAlike):
@@ -186,17 +186,15 @@ func (b *builder) leaveAlike(s *scope, v *values, e *Enqueue, news []newColumn, 
 	v.Alike = dialect.Fill(b.d.Fragments["like_look"].At(b.version), "table", v.Table)
 	v.Conditions = s.alike(news, errs)
 	for i, n := range news {
-		if slices.Contains(l.Columns, n.column) { // of one type wherever the value stands
-			v.Values[i] = s.cast(n)
+		if !slices.Contains(l.Columns, n.column) {
+			continue
 		}
-		if f := n.field; f != nil && slices.Contains(l.Columns, n.column) && n.column.NotNull && !f.Sample.Few {
+		v.Values[i] = s.cast(n) // of one type wherever the value stands
+		if f := n.field; f != nil && n.column.NotNull && !f.Sample.Few {
 			f.Unique, e.Apart = true, true
 		}
 	}
-	head := []string{"enqueue: a new row, unless one is like it in " + b.spec.Like.Text() + ": then it adds none", "locks: the new row, until commit"}
-	if state := b.addedState(""); state != "" {
-		head[0] = "enqueue: a new row, " + state + ", unless one is like it in " + b.spec.Like.Text() + ": then it adds none"
-	}
+	head := []string{"enqueue: " + added + ", unless one is like it in " + l.Text() + ": then it adds none", "locks: the new row, until commit"}
 	if rule := b.d.Fragments["like_locks"].At(b.version); rule != "" {
 		head[1] += "; " + rule
 	}
@@ -212,7 +210,6 @@ func (b *builder) leaveAlike(s *scope, v *values, e *Enqueue, news []newColumn, 
 		gv.Group.Locks = dialect.Fill(b.d.Fragments["like_number"].At(b.version), "table", v.TableText, "values", strings.Join(given, ", "))
 		e.Gate = g.statement("enqueue_gate", "gate", gv, nil, "enqueue: jobs that are alike in "+columnList(l.Columns)+" are added one after the other",
 			"locks: a number made of the table and these columns, until commit", "index: none; it reads nothing")
-		head[1] = "locks: the new row, until commit"
 		if fresh := b.d.Fragments["like_fresh"].At(b.version); fresh != "" {
 			v.Guard = []string{fresh}
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/qgen-dev/qgen/internal/config"
 	"github.com/qgen-dev/qgen/internal/dialect"
@@ -326,25 +325,12 @@ func readsInside(text, table string, bare bool) bool {
 			q.from = false
 		default:
 			name := piece[strings.LastIndexByte(piece, '.')+1:]
-			if isTable && q.selects && !q.derived && strings.EqualFold(strings.Trim(name, "\"`"), table) && (!bare || !renamed(e[i+1:])) {
+			if isTable && q.selects && !q.derived && strings.EqualFold(strings.Trim(name, "\"`"), table) && (!bare || e.Alias(i+1) < 0) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// behindTable are the words that may follow a table's name in a query and are no name for it.
-var behindTable = []string{"where", "join", "inner", "left", "right", "cross", "natural", "straight_join", "on", "using", "group",
-	"having", "order", "limit", "union", "for", "lock", "force", "use", "ignore", "partition", "window"}
-
-// renamed reports whether a table that stands in front has another name in its query.
-func renamed(behind queue.Pieces) bool {
-	if len(behind) == 0 {
-		return false
-	}
-	r := []rune(behind[0])[0]
-	return (r == '`' || r == '"' || r == '_' || unicode.IsLetter(r)) && !slices.Contains(behindTable, strings.ToLower(behind[0]))
 }
 
 // most finds how many jobs one statement can name.

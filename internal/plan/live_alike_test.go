@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/qgen-dev/qgen/internal/dialect"
-	"github.com/qgen-dev/qgen/test/servers"
 )
 
 // Producers that add the same jobs at the same moment add each of them once, also where no unique key
@@ -20,18 +18,8 @@ import (
 func TestAlikeIsAddedOnce(t *testing.T) {
 	for live, engine := range map[string]string{"postgres18": "postgresql", "mysql97": "mysql", "mysql56": "mysql", "mariadb1011": "mariadb"} {
 		t.Run(live, func(t *testing.T) {
-			driver := "mysql"
-			if engine == "postgresql" {
-				driver = "pgx"
-			}
-			c := caseAt(t, filepath.Join("testdata", engine, "alike"))
+			c, db := liveCase(t, live, engine, "alike")
 			e := c.variants(t, nil)["systasks"].Enqueue
-			db := ownDatabase(t, driver, servers.DSN(t, live))
-			for _, text := range servers.Statements(t, c.ddl) {
-				if _, err := db.Exec(text); err != nil {
-					t.Fatalf("%v\n%s", err, text)
-				}
-			}
 			db.SetMaxOpenConns(10)
 			const kinds = 25
 			var added [2 * kinds]int

@@ -3,12 +3,9 @@ package plan
 import (
 	"database/sql"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/qgen-dev/qgen/test/servers"
 )
 
 // Claims at the same moment that pass the gate never let more rows run than may, and all that
@@ -16,18 +13,8 @@ import (
 func TestGateHolds(t *testing.T) {
 	for live, engine := range map[string]string{"postgres18": "postgresql", "mysql97": "mysql", "mariadb1011": "mariadb"} {
 		t.Run(live, func(t *testing.T) {
-			driver := "mysql"
-			if engine == "postgresql" {
-				driver = "pgx"
-			}
-			c := caseAt(t, filepath.Join("testdata", engine, "gate"))
+			c, db := liveCase(t, live, engine, "gate")
 			gate := c.variants(t, nil)["conversions"].Claim.Gate
-			db := ownDatabase(t, driver, servers.DSN(t, live))
-			for _, text := range servers.Statements(t, c.ddl) {
-				if _, err := db.Exec(text); err != nil {
-					t.Fatalf("%v\n%s", err, text)
-				}
-			}
 			const jobs, most = 120, 4
 			for range jobs {
 				if _, err := db.Exec("INSERT INTO conversions (weight) VALUES (0)"); err != nil {

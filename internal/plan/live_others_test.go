@@ -3,13 +3,10 @@ package plan
 import (
 	"database/sql"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/qgen-dev/qgen/test/servers"
 )
 
 // Claims at the same moment that take the rows which go with a claimed one never share them: who is
@@ -17,18 +14,8 @@ import (
 func TestOthersGoTogether(t *testing.T) {
 	for live, engine := range map[string]string{"postgres18": "postgresql", "mysql97": "mysql", "mariadb1011": "mariadb"} {
 		t.Run(live, func(t *testing.T) {
-			driver := "mysql"
-			if engine == "postgresql" {
-				driver = "pgx"
-			}
-			c := caseAt(t, filepath.Join("testdata", engine, "others"))
+			c, db := liveCase(t, live, engine, "others")
 			claim := c.variants(t, nil)["recalls"].Claim
-			db := ownDatabase(t, driver, servers.DSN(t, live))
-			for _, text := range servers.Statements(t, c.ddl) {
-				if _, err := db.Exec(text); err != nil {
-					t.Fatalf("%v\n%s", err, text)
-				}
-			}
 			const groups, each = 30, 4
 			for i := range groups * each {
 				if _, err := db.Exec(fmt.Sprintf("INSERT INTO tape_recall (grp, file) VALUES (%d, 'f%d')", i%groups, i)); err != nil {

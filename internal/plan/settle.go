@@ -999,7 +999,7 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 	switch {
 	case e.Absent && b.spec.Like != nil:
 		together = false
-		head = b.leaveAlike(s, &v, e, news, errs)
+		head = b.leaveAlike(added, s, &v, e, news, errs)
 	case e.Absent:
 		e.Collides = len(b.d.Transient.Duplicates) > 0
 		v.Absent = !e.Collides

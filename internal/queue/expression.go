@@ -304,11 +304,8 @@ func (r *Reading) find(first, last int) (tables []*schema.Table) {
 				a.table, a.Tables = parts[len(parts)-1], r.table(parts)
 				a.Name = a.table
 			}
-			if r.is(i+1, "as") {
-				i++
-			}
-			if r.IsName(i+1) && !r.is(i+1, behindTable...) {
-				i++
+			if at := r.Alias(i + 1); at >= 0 {
+				i = at
 				a.Name = unquoted(r.Pieces[i])
 			}
 			r.among = append(r.among, a)
@@ -318,10 +315,22 @@ func (r *Reading) find(first, last int) (tables []*schema.Table) {
 	return tables
 }
 
+// Alias returns the piece that is another name of a table behind whose own name the piece at i stands, -1
+// where it has none.
+func (p Pieces) Alias(i int) int {
+	if p.is(i, "as") {
+		i++
+	}
+	if p.IsName(i) && !p.is(i, behindTable...) {
+		return i
+	}
+	return -1
+}
+
 // behindTable are words that stand behind a table and are no alias of it.
 var behindTable = []string{
 	"where", "on", "using", "join", "inner", "left", "right", "full", "outer", "cross", "natural", "straight_join",
-	"group", "having", "order", "limit", "offset", "fetch", "window", "for", "union", "except", "intersect", "minus", "with",
+	"group", "having", "order", "limit", "offset", "fetch", "window", "for", "lock", "union", "except", "intersect", "minus", "with",
 	"force", "use", "ignore", "partition", "tablesample", "indexed", "not",
 }
 

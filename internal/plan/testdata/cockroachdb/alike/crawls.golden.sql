@@ -105,7 +105,7 @@ AND    CASE WHEN till = till_held
 RETURNING site, no, till;
 
 -- sql/enqueue.sql
--- enqueue: a new row, unless one is like it in url: then it adds none
+-- enqueue: a new ready row, unless one is like it in url: then it adds none
 -- locks: the new row, until commit
 -- index: (url)
 -- arguments: 1: new Site, 2: new No, 3: new URL

@@ -152,7 +152,7 @@ AND    since <= now() - $1::float8 * interval '1 second'
 LIMIT  $2;
 
 -- sql/enqueue.sql
--- enqueue: a new row, unless one is like it in kind, target, of those that are ready: then it adds none
+-- enqueue: a new ready row, unless one is like it in kind, target, of those that are ready: then it adds none
 -- locks: the new row, until commit
 -- index: (kind, target) WHERE status = 'TODO'
 -- arguments: 1: new Kind, 2: new Target

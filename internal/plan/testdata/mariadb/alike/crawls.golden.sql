@@ -184,7 +184,7 @@ FROM   crawls FORCE INDEX (PRIMARY)
 WHERE  ((site = ? AND no = ?));
 
 -- sql/enqueue.sql
--- enqueue: a new row, unless one is like it in url: then it adds none
+-- enqueue: a new ready row, unless one is like it in url: then it adds none
 -- locks: the new row, until commit; what it reads to see that no row is like it, for reading
 -- index: (url)
 -- isolation: repeatable read

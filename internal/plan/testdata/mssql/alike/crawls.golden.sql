@@ -133,7 +133,7 @@ WHERE  till = CONVERT(datetime2, till_held, 126)
 AND    till IS NOT NULL;
 
 -- sql/enqueue.sql
--- enqueue: a new row, unless one is like it in url: then it adds none
+-- enqueue: a new ready row, unless one is like it in url: then it adds none
 -- locks: the new row, until commit; the rows that are like it, or the place where they would be
 -- index: (url)
 -- isolation: read committed

@@ -200,7 +200,7 @@ DELETE FROM picked
 OUTPUT deleted.id;
 
 -- sql/enqueue.sql
--- enqueue: a new row, unless one is like it in kind, target, of those that are ready: then it adds none
+-- enqueue: a new ready row, unless one is like it in kind, target, of those that are ready: then it adds none
 -- locks: the new row, until commit; the rows that are like it, or the place where they would be
 -- index: (kind, target)
 -- isolation: read committed

@@ -258,7 +258,7 @@ FROM   (
        STRAIGHT_JOIN systasks ON systasks.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new row, unless one is like it in kind, target, of those that are ready: then it adds none
+-- enqueue: a new ready row, unless one is like it in kind, target, of those that are ready: then it adds none
 -- locks: the new row, until commit; what it reads to see that no row is like it, for reading
 -- index: (kind, target)
 -- isolation: repeatable read

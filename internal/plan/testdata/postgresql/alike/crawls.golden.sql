@@ -167,7 +167,7 @@ SELECT /* crawlsq.Enqueue */
 FROM   pg_advisory_xact_lock('crawls'::regclass::oid::int, hashtext('enqueue ' || concat_ws(' ', coalesce($1::varchar, '/'))));
 
 -- sql/enqueue.sql
--- enqueue: a new row, unless one is like it in url: then it adds none
+-- enqueue: a new ready row, unless one is like it in url: then it adds none
 -- locks: the new row, until commit
 -- index: (url)
 -- isolation: read committed

@@ -228,7 +228,7 @@ SELECT /* systasksq.Enqueue */
 FROM   pg_advisory_xact_lock('systasks'::regclass::oid::int, hashtext('enqueue ' || concat_ws(' ', $1::text, $2::integer)));
 
 -- sql/enqueue.sql
--- enqueue: a new row, unless one is like it in kind, target, of those that are ready: then it adds none
+-- enqueue: a new ready row, unless one is like it in kind, target, of those that are ready: then it adds none
 -- locks: the new row, until commit
 -- index: (kind, target) WHERE status = 'TODO'
 -- isolation: read committed

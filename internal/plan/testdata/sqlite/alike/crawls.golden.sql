@@ -134,7 +134,7 @@ AND    +(till = till_held
 RETURNING site, "no", till;
 
 -- sql/enqueue.sql
--- enqueue: a new row, unless one is like it in url: then it adds none
+-- enqueue: a new ready row, unless one is like it in url: then it adds none
 -- locks: the database for writing, while the statement runs
 -- index: (url)
 -- arguments: 1: new Site, 2: new No, 3: new URL

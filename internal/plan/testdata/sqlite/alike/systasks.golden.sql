@@ -197,7 +197,7 @@ WHERE  id IN (
            LIMIT  ?2);
 
 -- sql/enqueue.sql
--- enqueue: a new row, unless one is like it in kind, target, of those that are ready: then it adds none
+-- enqueue: a new ready row, unless one is like it in kind, target, of those that are ready: then it adds none
 -- locks: the database for writing, while the statement runs
 -- index: (kind, target) WHERE status = 'TODO'
 -- arguments: 1: new Kind, 2: new Target
