@@ -68,7 +68,7 @@ func (w *writer) completeAndClaimFile() *code.File {
 	decl(f, w.claimDoc(doc, append(settleStatements(w.Complete), w.toldStatements()...)...),
 		code.Func().Add(w.receiver()).Id("CompleteAndClaim").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			w.checkLease(g, op, w.Claim.LeaseArg, code.Nil())
-			w.asRenewed(g, "done")
+			w.asHandled(g, "done")
 			w.fused(g, op)
 		}))
 	return f

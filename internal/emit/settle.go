@@ -183,12 +183,17 @@ func (w *writer) settleOperation(f *code.File, name string, s *plan.Settle, body
 	if name == "Complete" {
 		variable, typ = w.doneParam()
 	}
+	settles := s != w.Extend && s != w.Start
+	result := code.Error()
+	if settles {
+		result = w.settleResult()
+	}
 	decl(f, docOf(w.givenDoc(name, s), settleStatements(s)...),
-		code.Func().Add(w.receiver()).Id(name).Params(w.settleParams(s, code.Id(variable).Op("...").Id(typ))...).Error().BlockFunc(func(g *code.Group) {
+		code.Func().Add(w.receiver()).Id(name).Params(w.settleParams(s, code.Id(variable).Op("...").Id(typ))...).Add(result).BlockFunc(func(g *code.Group) {
 			g.If(code.Len(code.Id(variable)).Op("==").Lit(0)).Block(code.Return(code.Nil()))
 			w.checkLease(g, w.opOf(name), s.LeaseArg)
-			if s != w.Extend && s != w.Start {
-				w.asRenewed(g, variable)
+			if settles {
+				w.asHandled(g, variable)
 			}
 			w.inParts(g, name, variable, s)
 			body(g)
@@ -560,16 +565,16 @@ func (w *writer) requeueFile() *code.File {
 			g.Return(call)
 			return
 		}
-		g.Add(assignErr(len(before) > 0)).Add(call)
+		g.Add(w.assignErr(len(before) > 0)).Add(call)
 		g.For(code.List(code.Id("_"), code.Id("j")).Op(":=").Range().Id("jobs")).Block(w.lower(code.Id("j")))
 		g.Return(code.Err())
 	})
 	return f
 }
 
-// assignErr is err = where err was declared before, else err :=.
-func assignErr(declared bool) *code.Statement {
-	if declared {
+// assignErr is err = where err was declared before or is the result, else err :=.
+func (w *writer) assignErr(declared bool) *code.Statement {
+	if declared || w.tellsWork() {
 		return code.Err().Op("=")
 	}
 	return code.Err().Op(":=")
@@ -609,7 +614,7 @@ func (w *writer) outcomesFile() *code.File {
 				g.Return(call)
 				return
 			}
-			g.Add(assignErr(len(before) > 0)).Add(call)
+			g.Add(w.assignErr(len(before) > 0)).Add(call)
 			g.For(code.List(code.Id("_"), code.Id("j")).Op(":=").Range().Id("jobs")).Block(w.lower(code.Id("j")))
 			g.Return(code.Err())
 		})
@@ -647,8 +652,8 @@ func (w *writer) failFile() *code.File {
 	given := w.failGiven()
 	params := append([]*code.Statement{ctxParam(), code.Id("job").Id("Job"), code.Id("cause").Error()}, declared(w.given(given))...)
 	decl(f, docOf(append(slices.Clone(doc), paramDoc(given)...), statements...),
-		code.Func().Add(w.receiver()).Id("Fail").Params(params...).Error().BlockFunc(func(g *code.Group) {
-			w.ifHandled(g, freshen(code.Id("job")))
+		code.Func().Add(w.receiver()).Id("Fail").Params(params...).Add(w.settleResult()).BlockFunc(func(g *code.Group) {
+			w.asHandledOne(g)
 			g.Id("jobs").Op(":=").Index().Id("Job").Values(code.Id("job"))
 			if w.Retry == nil {
 				w.failWith(g, w.Fail, false, false)
@@ -708,7 +713,7 @@ func (w *writer) failWith(g *code.Group, s *plan.Settle, again, prepared bool) {
 		g.Return(call)
 		return
 	}
-	g.Add(assignErr(len(before) > 0)).Add(call)
+	g.Add(w.assignErr(len(before) > 0)).Add(call)
 	g.Add(w.lower(code.Id("job")))
 	g.Return(code.Err())
 }

@@ -66,32 +66,61 @@ func (w *writer) renewedMarks() []*plan.Field {
 	return slices.DeleteFunc(slices.Clone(w.Extend.Refreshes), func(f *plan.Field) bool { return !w.isFence(f) })
 }
 
-// asRenewed emits, for an operation over jobs that a handler may call,
+// tellsWork reports whether what a handler settles by itself is told to Work, which else would
+// renew the claim, or wait to do so until the handler's transaction ends.
+func (w *writer) tellsWork() bool { return w.WorkLoop && w.keepsLease() }
+
+// asHandled emits, for an operation over jobs that a handler may call,
 //
 //	if h := handled(ctx); h != nil {
-//		defer h.settling.Add(-1)
 //		jobs = slices.Clone(jobs)
 //		for i := range jobs {
 //			h.freshen(&jobs[i])
 //		}
+//		defer func() { h.report(err, jobs...) }()
 //	}
-func (w *writer) asRenewed(g *code.Group, variable string) {
-	job := code.Id(variable).Index(code.Id("i"))
+//
+// of which the jobs stay as they are where renewals leave their marks alone.
+func (w *writer) asHandled(g *code.Group, variable string) {
+	job, jobs := code.Id(variable).Index(code.Id("i")), code.Id(variable)
 	if w.carries() && variable == "done" {
 		job = job.Dot("Job")
+		_, jobs = w.doneSource()
 	}
-	w.ifHandled(g,
-		code.Id(variable).Op("=").Qual("slices", "Clone").Call(code.Id(variable)),
-		code.For(code.Id("i").Op(":=").Range().Id(variable)).Block(freshen(job)))
+	var renewed []*code.Statement
+	if len(w.renewedMarks()) > 0 {
+		renewed = []*code.Statement{
+			code.Id(variable).Op("=").Qual("slices", "Clone").Call(code.Id(variable)),
+			code.For(code.Id("i").Op(":=").Range().Id(variable)).Block(freshen(job)),
+		}
+	}
+	w.ifHandled(g, renewed, jobs.Op("..."))
 }
 
-// ifHandled emits what an operation does where a handler of Work calls it, with h, its job.
-func (w *writer) ifHandled(g *code.Group, body ...*code.Statement) {
-	if len(w.renewedMarks()) == 0 {
+// asHandledOne emits the same for an operation over one job.
+func (w *writer) asHandledOne(g *code.Group) {
+	var renewed []*code.Statement
+	if len(w.renewedMarks()) > 0 {
+		renewed = []*code.Statement{freshen(code.Id("job"))}
+	}
+	w.ifHandled(g, renewed, code.Id("job"))
+}
+
+func (w *writer) ifHandled(g *code.Group, renewed []*code.Statement, jobs *code.Statement) {
+	if !w.tellsWork() {
 		return
 	}
 	g.If(code.Id("h").Op(":=").Id("handled").Call(code.Id("ctx")), code.Id("h").Op("!=").Nil()).Block(
-		append([]*code.Statement{code.Defer().Id("h").Dot("settling").Dot("Add").Call(code.Lit(-1))}, body...)...)
+		append(renewed, code.Defer().Func().Params().Add(inline(code.Id("h").Dot("report").Call(code.Err(), jobs))).Call())...)
+}
+
+// settleResult is the result of an operation that a handler may call: it has a name where Work is
+// told what became of the job.
+func (w *writer) settleResult() *code.Statement {
+	if !w.tellsWork() {
+		return code.Error()
+	}
+	return code.Params(code.Err().Error())
 }
 
 // freshen is h.freshen(&job).
@@ -549,8 +578,12 @@ func (w *writer) errSettled(f *code.File) {
 		how = "for instance by " + w.Outcomes[0].Method + ", or with WithTx(tx).Complete in the transaction of its own writes"
 	}
 	text := "ErrSettled is returned by a handler that has settled the job itself, " + how + ". Work then leaves the job alone."
-	if len(w.renewedMarks()) > 0 {
-		text += " Renewing a claim changes its marks in the row, so a handler settles with the context that it was called with, or one derived from it, by which its job is known."
+	if w.tellsWork() {
+		text += " It settles with the context that it was called with, or one derived from it, by which Work knows that the claim is not to be renewed any more"
+		if len(w.renewedMarks()) > 0 {
+			text += " and which marks the claim has since its last renewal"
+		}
+		text += "."
 	}
 	decl(f, []string{text},
 		code.Var().Id("ErrSettled").Op("=").Add(w.newError("the handler has settled the job")))

@@ -193,10 +193,11 @@ func (w *writer) streamTypes(f *code.File) {
 	if w.keepsLease() {
 		job = append(job, code.Id("renewed").Qual("time", "Time").Comment("the lease began then or later"))
 	}
-	if len(w.renewedMarks()) > 0 {
+	if w.tellsWork() {
 		job = append(job,
 			code.Id("renewing").Op("*").Qual("sync", "RWMutex").Comment("of the workLoop"),
-			code.Id("settling").Qual("sync/atomic", "Int32").Comment("calls by which its handler settles it now; it is not renewed meanwhile"),
+			code.Id("settling").Qual("sync/atomic", "Int32").Comment("calls by which its handler settles jobs now; it is not renewed meanwhile"),
+			code.Id("settled").Qual("sync/atomic", "Bool").Comment("by its handler; it is not renewed any more"),
 		)
 	}
 	decl(f, []string{"heldJob is a job that this Work has claimed."}, code.Type().Id("heldJob").Struct(job...))
@@ -207,15 +208,17 @@ func (w *writer) streamTypes(f *code.File) {
 	w.streamHandled(f)
 }
 
-// streamHandled emits how what a handler settles is settled by the claim as Work has renewed it.
+// streamHandled emits how Work learns what a handler settles, which is settled by the claim as
+// Work has renewed it.
 func (w *writer) streamHandled(f *code.File) {
-	marks := w.renewedMarks()
-	if len(marks) == 0 {
+	if !w.tellsWork() {
 		return
 	}
+	held := code.Id("h").Op("*").Id("heldJob")
+	key := code.Id("h").Dot("job").Dot("Key").Call()
 	decl(f, []string{"handlerKey is the key under which the context of a handler has its job."},
 		code.Type().Id("handlerKey").Struct())
-	decl(f, []string{"handled returns the job of the handler in whose context this is, nil elsewhere. Work does not renew its claim until the caller has taken settling back."},
+	decl(f, []string{"handled returns the job of the handler in whose context this is, nil elsewhere. Work does not renew its claim until the caller has called report."},
 		code.Func().Id("handled").Params(ctxParam()).Op("*").Id("heldJob").Block(
 			code.List(code.Id("h"), code.Id("_")).Op(":=").Id("ctx").Dot("Value").Call(code.Id("handlerKey").Values()).Assert(code.Op("*").Id("heldJob")),
 			code.If(code.Id("h").Op("!=").Nil()).Block(
@@ -225,13 +228,25 @@ func (w *writer) streamHandled(f *code.File) {
 			),
 			code.Return(code.Id("h")),
 		))
-	copied := make([]*code.Statement, len(marks))
-	for i, m := range marks {
-		copied[i] = code.Id("j").Dot(m.Name).Op("=").Id("h").Dot("job").Dot(m.Name)
+	if marks := w.renewedMarks(); len(marks) > 0 {
+		copied := make([]*code.Statement, len(marks))
+		for i, m := range marks {
+			copied[i] = code.Id("j").Dot(m.Name).Op("=").Id("h").Dot("job").Dot(m.Name)
+		}
+		decl(f, []string{"freshen gives a copy of the job the marks that the row has since its claim was renewed."},
+			code.Func().Params(held.Clone()).Id("freshen").Params(code.Id("j").Op("*").Id("Job")).Block(
+				code.If(code.Id("j").Dot("Key").Call().Op("==").Add(key)).Block(copied...),
+			))
 	}
-	decl(f, []string{"freshen gives a copy of the job the marks that the row has since its claim was renewed."},
-		code.Func().Params(code.Id("h").Op("*").Id("heldJob")).Id("freshen").Params(code.Id("j").Op("*").Id("Job")).Block(
-			code.If(code.Id("j").Dot("Key").Call().Op("==").Id("h").Dot("job").Dot("Key").Call()).Block(copied...),
+	decl(f, []string{"report ends what handled began. err says what came of the settlement of jobs; if the job itself is settled, though in a transaction that may not have ended, its claim is not renewed any more."},
+		code.Func().Params(held).Id("report").Params(code.Err().Error(), code.Id("jobs").Op("...").Id("Job")).Block(
+			code.Defer().Id("h").Dot("settling").Dot("Add").Call(code.Lit(-1)),
+			code.If(code.Op("!").Qual("slices", "ContainsFunc").Call(code.Id("jobs"), code.Func().Params(code.Id("j").Id("Job")).Bool().Add(
+				inline(code.Return(code.Id("j").Dot("Key").Call().Op("==").Add(key)))))).Block(code.Return()),
+			code.Var().Id("lost").Op("*").Id("LostError"),
+			code.Id("others").Op(":=").Qual("errors", "As").Call(code.Err(), code.Op("&").Id("lost")).Op("&&").
+				Op("!").Qual("slices", "Contains").Call(code.Id("lost").Dot("Keys"), key),
+			code.Id("h").Dot("settled").Dot("Store").Call(code.Err().Op("==").Nil().Op("||").Id("others")),
 		))
 }
 
@@ -408,12 +423,12 @@ func (w *writer) streamTake(f *code.File) {
 					if w.keepsLease() {
 						g.Id("renewed").Op(":").Id("began")
 					}
-					if len(w.renewedMarks()) > 0 {
+					if w.tellsWork() {
 						g.Id("renewing").Op(":").Op("&").Add(loop("renewing"))
 					}
 				})
 				of := loop("running")
-				if len(w.renewedMarks()) > 0 {
+				if w.tellsWork() {
 					of = code.Qual("context", "WithValue").Call(of, code.Id("handlerKey").Values(), code.Id("h"))
 				}
 				g.List(code.Id("h").Dot("ctx"), code.Id("h").Dot("cancel")).Op("=").Qual("context", "WithCancelCause").Call(of)
@@ -977,8 +992,8 @@ func (w *writer) streamRenew(f *code.File) {
 			g.Add(loop("mu", "Lock").Call())
 			g.Var().Id("held").Add(heldJobs())
 			free := code.Op("!").Id("h").Dot("isLost").Call()
-			if len(w.renewedMarks()) > 0 {
-				free = free.Op("&&").Id("h").Dot("settling").Dot("Load").Call().Op("==").Lit(0)
+			if w.tellsWork() {
+				free = free.Op("&&").Id("h").Dot("settling").Dot("Load").Call().Op("==").Lit(0).Op("&&").Op("!").Id("h").Dot("settled").Dot("Load").Call()
 			}
 			g.For(code.List(code.Id("_"), code.Id("h")).Op(":=").Range().Add(loop("held"))).Block(
 				code.If(free).Block(

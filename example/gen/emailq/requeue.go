@@ -26,9 +26,12 @@ var (
 // all. After an error it may be called again.
 //
 // Its SQL is sql/requeue.sql.
-func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) error {
+func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) (err error) {
 	if len(jobs) == 0 {
 		return nil
+	}
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, jobs...) }()
 	}
 	batch, err := jsonRows(jobs, func(j Job) []any { return []any{j.MsgID, j.Token} })
 	if err != nil {

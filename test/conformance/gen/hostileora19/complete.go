@@ -23,9 +23,12 @@ var (
 // all. After an error it may be called again.
 //
 // Its SQL is sql/complete.sql.
-func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
+func (q *Queue) Complete(ctx context.Context, jobs ...Job) (err error) {
 	if len(jobs) == 0 {
 		return nil
+	}
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, jobs...) }()
 	}
 	if len(jobs) > mostJobs {
 		return q.inParts(ctx, "complete", len(jobs), func(q *Queue, from, to int) error {

@@ -21,6 +21,9 @@ import (
 // sql/complete_update_taken.sql, sql/complete.sql, sql/claim_pick.sql, sql/claim_lock.sql,
 // sql/claim.sql, sql/claim_read.sql, sql/claim_leave.sql and sql/claim_insert_taken.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jobs []Job, err error) {
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, done...) }()
+	}
 	err = q.Complete(ctx, done...)
 	if err != nil && !errors.Is(err, ErrLost) {
 		return nil, err

@@ -42,9 +42,12 @@ var (
 //
 // Its SQL is sql/complete_lock.sql, sql/complete_move.sql, sql/complete_delete_parts.sql,
 // sql/complete_update_taken.sql and sql/complete.sql.
-func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
+func (q *Queue) Complete(ctx context.Context, jobs ...Job) (err error) {
 	if len(jobs) == 0 {
 		return nil
+	}
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, jobs...) }()
 	}
 	if len(jobs) > mostJobs {
 		return q.inParts(ctx, "complete", len(jobs), func(q *Queue, from, to int) error {

@@ -38,9 +38,12 @@ var (
 //
 // Its SQL is sql/requeue_lock.sql, sql/requeue_move.sql, sql/requeue_delete_taken.sql and
 // sql/requeue.sql.
-func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
+func (q *Queue) Requeue(ctx context.Context, jobs ...Job) (err error) {
 	if len(jobs) == 0 {
 		return nil
+	}
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, jobs...) }()
 	}
 	if len(jobs) > mostJobs {
 		return q.inParts(ctx, "requeue", len(jobs), func(q *Queue, from, to int) error {

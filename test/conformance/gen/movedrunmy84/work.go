@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,7 +26,9 @@ const (
 )
 
 // ErrSettled is returned by a handler that has settled the job itself, for instance with
-// WithTx(tx).Complete in the transaction of its own writes. Work then leaves the job alone.
+// WithTx(tx).Complete in the transaction of its own writes. Work then leaves the job alone. It
+// settles with the context that it was called with, or one derived from it, by which Work knows
+// that the claim is not to be renewed any more.
 var ErrSettled = errors.New("movedrunmy84: the handler has settled the job")
 
 // errPanicked is of a handler that panicked, which was reported at once.
@@ -154,15 +157,46 @@ type workLoop struct {
 
 // heldJob is a job that this Work has claimed.
 type heldJob struct {
-	job     Job
-	ctx     context.Context // of its handler
-	cancel  context.CancelCauseFunc
-	renewed time.Time // the lease began then or later
+	job      Job
+	ctx      context.Context // of its handler
+	cancel   context.CancelCauseFunc
+	renewed  time.Time     // the lease began then or later
+	renewing *sync.RWMutex // of the workLoop
+	settling atomic.Int32  // calls by which its handler settles jobs now; it is not renewed meanwhile
+	settled  atomic.Bool   // by its handler; it is not renewed any more
 }
 
 // isLost reports whether another may hold the job by now.
 func (h *heldJob) isLost() bool {
 	return errors.Is(context.Cause(h.ctx), ErrLost)
+}
+
+// handlerKey is the key under which the context of a handler has its job.
+type handlerKey struct{}
+
+// handled returns the job of the handler in whose context this is, nil elsewhere. Work does not
+// renew its claim until the caller has called report.
+func handled(ctx context.Context) *heldJob {
+	h, _ := ctx.Value(handlerKey{}).(*heldJob)
+	if h != nil {
+		h.renewing.RLock()
+		defer h.renewing.RUnlock()
+		h.settling.Add(1)
+	}
+	return h
+}
+
+// report ends what handled began. err says what came of the settlement of jobs; if the job
+// itself is settled, though in a transaction that may not have ended, its claim is not renewed
+// any more.
+func (h *heldJob) report(err error, jobs ...Job) {
+	defer h.settling.Add(-1)
+	if !slices.ContainsFunc(jobs, func(j Job) bool { return j.Key() == h.job.Key() }) {
+		return
+	}
+	var lost *LostError
+	others := errors.As(err, &lost) && !slices.Contains(lost.Keys, h.job.Key())
+	h.settled.Store(err == nil || others)
 }
 
 // run claims until Work ends, then waits for what is under way.
@@ -281,8 +315,8 @@ func (w *workLoop) take(jobs []Job, began time.Time) {
 		if old := w.held[job.Key()]; old != nil {
 			old.cancel(ErrLost) // its claim expired and came back here
 		}
-		h := &heldJob{job: job, renewed: began}
-		h.ctx, h.cancel = context.WithCancelCause(w.running)
+		h := &heldJob{job: job, renewed: began, renewing: &w.renewing}
+		h.ctx, h.cancel = context.WithCancelCause(context.WithValue(w.running, handlerKey{}, h))
 		w.held[job.Key()] = h
 		w.waiting = append(w.waiting, h)
 	}
@@ -527,7 +561,7 @@ func (w *workLoop) renew() bool {
 	w.mu.Lock()
 	var held []*heldJob
 	for _, h := range w.held {
-		if !h.isLost() {
+		if !h.isLost() && h.settling.Load() == 0 && !h.settled.Load() {
 			held = append(held, h)
 		}
 	}

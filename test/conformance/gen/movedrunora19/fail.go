@@ -58,7 +58,10 @@ var (
 //
 // Its SQL is sql/retry_lock.sql, sql/retry_move.sql, sql/retry_update_taken.sql, sql/retry.sql,
 // sql/fail_lock.sql, sql/fail_move.sql, sql/fail_delete_parts.sql and sql/fail.sql.
-func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
+func (q *Queue) Fail(ctx context.Context, job Job, cause error) (err error) {
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, job) }()
+	}
 	jobs := []Job{job}
 	failures := int(job.Tries)
 	if failures < 3 {

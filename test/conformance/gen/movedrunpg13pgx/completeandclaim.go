@@ -19,6 +19,9 @@ import (
 // sql/complete_update_taken.sql, sql/complete.sql, sql/claim.sql, sql/claim_1.sql,
 // sql/claim_100.sql and sql/claim_insert_taken.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jobs []Job, err error) {
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, done...) }()
+	}
 	ctx = q.hook.Before(ctx, "complete and claim")
 	defer func() { q.hook.After(ctx, "complete and claim", len(done)+len(jobs), err) }()
 	var gone error

@@ -18,6 +18,9 @@ import (
 // Its SQL is sql/complete_before.sql, sql/complete_lock.sql, sql/complete.sql,
 // sql/complete_rows.sql, sql/claim.sql and sql/claim_read.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jobs []Job, err error) {
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, done...) }()
+	}
 	ctx = q.hook.Before(ctx, "complete and claim")
 	defer func() { q.hook.After(ctx, "complete and claim", len(done)+len(jobs), err) }()
 	var gone error

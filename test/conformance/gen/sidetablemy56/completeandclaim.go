@@ -21,6 +21,9 @@ import (
 // sql/complete_rows.sql, sql/claim_pick.sql, sql/claim_lock.sql, sql/claim.sql and
 // sql/claim_read.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jobs []Job, err error) {
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, done...) }()
+	}
 	err = q.Complete(ctx, done...)
 	if err != nil && !errors.Is(err, ErrLost) {
 		return nil, err

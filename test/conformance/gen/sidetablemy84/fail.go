@@ -39,7 +39,10 @@ var (
 // all. After an error it may be called again.
 //
 // Its SQL is sql/retry_lock.sql, sql/retry.sql, sql/fail_lock.sql and sql/fail.sql.
-func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
+func (q *Queue) Fail(ctx context.Context, job Job, cause error) (err error) {
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, job) }()
+	}
 	jobs := []Job{job}
 	failures := int(job.Attempts)
 	if failures < 3 {

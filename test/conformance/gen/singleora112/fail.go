@@ -30,7 +30,10 @@ var (
 // all. After an error it may be called again.
 //
 // Its SQL is sql/retry.sql and sql/fail.sql.
-func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
+func (q *Queue) Fail(ctx context.Context, job Job, cause error) (err error) {
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, job) }()
+	}
 	jobs := []Job{job}
 	failures := int(job.Tries)
 	if failures < 3 {

@@ -29,11 +29,14 @@ var (
 // all. After an error it may be called again.
 //
 // Its SQL is sql/retry.sql and sql/fail.sql.
-func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
+func (q *Queue) Fail(ctx context.Context, job Job, cause error) (err error) {
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, job) }()
+	}
 	jobs := []Job{job}
 	failures := int(job.Tries)
 	if failures < 3 {
-		err := q.settle(ctx, "fail", jobs, retrySQL,
+		err = q.settle(ctx, "fail", jobs, retrySQL,
 			errorText(cause, 200),
 			column(jobs, func(j Job) int64 { return j.ID }),
 			column(jobs, func(j Job) int32 { return j.Tries }),

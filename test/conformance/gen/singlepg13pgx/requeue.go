@@ -23,11 +23,14 @@ var (
 // all. After an error it may be called again.
 //
 // Its SQL is sql/requeue.sql.
-func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
+func (q *Queue) Requeue(ctx context.Context, jobs ...Job) (err error) {
 	if len(jobs) == 0 {
 		return nil
 	}
-	err := q.settle(ctx, "requeue", jobs, requeueSQL,
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, jobs...) }()
+	}
+	err = q.settle(ctx, "requeue", jobs, requeueSQL,
 		column(jobs, func(j Job) int64 { return j.ID }),
 		column(jobs, func(j Job) int32 { return j.Tries }),
 		column(jobs, func(j Job) string { return j.Worker }),

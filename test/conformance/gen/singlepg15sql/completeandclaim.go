@@ -17,6 +17,9 @@ import (
 //
 // Its SQL is sql/complete.sql, sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jobs []Job, err error) {
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, done...) }()
+	}
 	if len(done) == 0 {
 		return q.Claim(ctx, limit)
 	}

@@ -24,9 +24,12 @@ var (
 // all. After an error it may be called again.
 //
 // Its SQL is sql/complete.sql.
-func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
+func (q *Queue) Complete(ctx context.Context, jobs ...Job) (err error) {
 	if len(jobs) == 0 {
 		return nil
+	}
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, jobs...) }()
 	}
 	batch, err := jsonRows(jobs, func(j Job) []any { return []any{j.ID, j.Tries, j.Worker} })
 	if err != nil {

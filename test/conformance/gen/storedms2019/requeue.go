@@ -24,9 +24,12 @@ var (
 // all. After an error it may be called again.
 //
 // Its SQL is sql/requeue.sql.
-func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
+func (q *Queue) Requeue(ctx context.Context, jobs ...Job) (err error) {
 	if len(jobs) == 0 {
 		return nil
+	}
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, jobs...) }()
 	}
 	if len(jobs) > mostJobs {
 		return q.inParts(ctx, "requeue", len(jobs), func(q *Queue, from, to int) error {

@@ -18,6 +18,9 @@ import (
 // Its SQL is sql/complete.sql, sql/claim.sql, sql/claim_1.sql, sql/claim_100.sql and
 // sql/payload.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jobs []Job, err error) {
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, done...) }()
+	}
 	if len(done) == 0 {
 		return q.Claim(ctx, limit)
 	}

@@ -21,6 +21,9 @@ import (
 //
 // Its SQL is sql/complete.sql, sql/claim_pick.sql and sql/claim.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, jobCmd string, accept func(Job) bool, limit int) (jobs []Job, err error) {
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, done...) }()
+	}
 	err = q.Complete(ctx, done...)
 	if err != nil && !errors.Is(err, ErrLost) {
 		return nil, err

@@ -25,7 +25,10 @@ var (
 // this was the last attempt. The text of cause is kept.
 //
 // Its SQL is sql/fail_retry.sql and sql/fail.sql.
-func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
+func (q *Queue) Fail(ctx context.Context, job Job, cause error) (err error) {
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, job) }()
+	}
 	jobs := []Job{job}
 	failures := int(job.Tries)
 	if failures < 3 {

@@ -17,9 +17,12 @@ var (
 // Requeue gives jobs back unprocessed, due after delay. The attempt does not count.
 //
 // Its SQL is sql/requeue.sql.
-func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) error {
+func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) (err error) {
 	if len(jobs) == 0 {
 		return nil
+	}
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, jobs...) }()
 	}
 	return q.settle(ctx, "requeue", jobs, requeueSQL,
 		textArray(jobs, func(j Job) any { return j.MsgID }),

@@ -101,7 +101,10 @@ func (q *Queue) Claim(ctx context.Context, lease time.Duration, limit int) ([]Jo
 	return out, nil
 }
 
-func (q *Queue) settle(ctx context.Context, op string, jobs []Job, f func(*record)) error {
+func (q *Queue) settle(ctx context.Context, op string, jobs []Job, f func(*record)) (err error) {
+	if h := handled(ctx); h != nil {
+		defer func() { h.report(err, jobs...) }()
+	}
 	if err := q.enter(op); err != nil {
 		return err
 	}

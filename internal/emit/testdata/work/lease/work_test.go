@@ -406,6 +406,57 @@ func TestSettledByHandler(t *testing.T) {
 	}
 }
 
+// A handler may go on after it has settled its job: nothing is renewed that is not claimed any
+// more. Where it could not settle it, the claim is kept.
+func TestSettledByHandlerIsNotRenewed(t *testing.T) {
+	leavesNothing(t)
+	q := newQueue(1)
+	q.rows = append(q.rows, &record{state: "held elsewhere"})
+	refused := errors.New("refused")
+	q.fault = func(op string, n int) error {
+		if op == "complete" && n == 2 {
+			return refused
+		}
+		return nil
+	}
+	renewals := func() int {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return q.calls["extend"]
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if err := q.Work(ctx, func(ctx context.Context, j Job) error {
+		defer cancel()
+		if err := q.Complete(ctx, Job{ID: 1}); !errors.Is(err, ErrLost) {
+			t.Error(err)
+		}
+		if err := q.Complete(ctx, j); !errors.Is(err, refused) {
+			t.Error(err)
+		}
+		before := renewals()
+		until(t, "renewal of what is not settled", func() bool { return renewals() > before })
+
+		if err := q.Complete(ctx, j, Job{ID: 1}); !errors.Is(err, ErrLost) {
+			t.Error(err)
+		}
+		before = renewals()
+		time.Sleep(300 * time.Millisecond)
+		if n := renewals(); n != before {
+			t.Errorf("%d renewals of what is settled", n-before)
+		}
+		if ctx.Err() != nil {
+			t.Error(context.Cause(ctx))
+		}
+		return ErrSettled
+	}, WorkOptions{Heartbeat: 10 * time.Millisecond, OnError: func(err error) { t.Error(err) }}); err != nil {
+		t.Error(err)
+	}
+	if q.count("done") != 1 {
+		t.Error(q.rows[0].state)
+	}
+}
+
 // A job whose claim is lost while it waits is never begun.
 func TestLostWhileWaiting(t *testing.T) {
 	leavesNothing(t)

@@ -74,13 +74,13 @@ func (q *Queue) Claim(_ context.Context, kind string, batch *int64, shard Shard,
 	return jobs, nil
 }
 
-func (q *Queue) settle(ctx context.Context, jobs []Job, state string, result func(i int) string) error {
+func (q *Queue) settle(ctx context.Context, jobs []Job, state string, result func(i int) string) (err error) {
 	if h := handled(ctx); h != nil {
-		defer h.settling.Add(-1)
 		jobs = slices.Clone(jobs)
 		for i := range jobs {
 			h.freshen(&jobs[i])
 		}
+		defer func() { h.report(err, jobs...) }()
 		time.Sleep(q.answer)
 	}
 	q.mu.Lock()

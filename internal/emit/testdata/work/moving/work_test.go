@@ -33,6 +33,7 @@ func TestMovingFence(t *testing.T) {
 			if err := q.Complete(ctx, j.Done(fmt.Sprint("result ", j.ID))); err != nil {
 				t.Error(err)
 			}
+			time.Sleep(100 * time.Millisecond) // and goes on past the next renewal
 			return "", ErrSettled
 		}
 		return fmt.Sprint("result ", j.ID), nil
