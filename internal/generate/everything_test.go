@@ -10,7 +10,6 @@ import (
 
 	"github.com/qgen-dev/qgen/internal/config"
 	"github.com/qgen-dev/qgen/internal/dialect"
-	"github.com/qgen-dev/qgen/internal/emit"
 	"github.com/qgen-dev/qgen/internal/plan"
 	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
@@ -21,41 +20,27 @@ import (
 // every table of the tests of queue and plan, through every driver of its
 // server, with the worker loop and the conformance test.
 func TestEverythingCompiles(t *testing.T) {
-	root := inModule(t, "_everything")
-	var folders []string
+	compiler := newCompiler(t)
+	compiled := 0
 	for _, q := range everyQueue(t) {
 		d, _ := dialect.Lookup(q.Engine.Value)
 		for _, driver := range d.Drivers {
 			var errs source.ErrorList
-			out := fmt.Sprintf("%s/p%d", root, len(folders))
-			for i, p := range planAgain(t, q, driver, out, &errs) {
+			for _, p := range planAgain(t, q, driver, "jobs", &errs) {
 				if len(p.Imports) > 0 || p.Offset != nil {
 					continue // the user's own package is not here; logs have no worker loop
 				}
-				p.Out = fmt.Sprintf("%s_%d", p.Out, i)
-				files, err := new(emit.Emitter).Files(p)
-				if err != nil {
-					t.Errorf("%s, %s: %v", q.Schema[0].Value, p.Table, err)
-					continue
+				if err := compiler.compile([]*Package{{Plan: p, Dialect: d}}); err != nil {
+					t.Errorf("%s, table %s, %s: %v", q.Schema[0].Value, p.Table, driver, err)
 				}
-				for _, f := range files {
-					if strings.HasSuffix(f.Path, ".sql") {
-						if err := schema.Check(d.Grammar, p.Sampled(string(f.Data))); err != nil {
-							t.Errorf("%s, table %s, %s: %v", q.Schema[0].Value, p.Table, filepath.Base(f.Path), err)
-						}
-					}
-					write(t, f.Path, f.Data)
-				}
-				write(t, filepath.Join(p.Out, "note.go"), fmt.Appendf(nil, "// %s, table %s, %s\npackage %s\n", q.Schema[0].Value, p.Table, driver, p.Name))
-				folders = append(folders, "./"+p.Out)
+				compiled++
 			}
 		}
 	}
-	if len(folders) < 60 {
-		t.Errorf("only %d packages: the cases of other packages are not found", len(folders))
+	if compiled < 60 {
+		t.Errorf("only %d packages: the cases of other packages are not found", compiled)
 	}
-	typeCheck(t, folders)
-	t.Logf("%d packages", len(folders))
+	t.Logf("%d packages", compiled)
 }
 
 // inModule makes a folder for packages, which must lie within this module to find its

@@ -2,23 +2,13 @@ package generate
 
 import (
 	"fmt"
-	"go/ast"
-	"go/format"
-	"go/importer"
-	"go/parser"
-	"go/token"
-	"go/types"
 	"os"
 	"path/filepath"
-	"reflect"
-	"strconv"
 	"strings"
 	"testing"
-	"unicode"
 
 	"pgregory.net/rapid"
 
-	"github.com/qgen-dev/qgen/internal/emit"
 	"github.com/qgen-dev/qgen/internal/source"
 )
 
@@ -40,7 +30,7 @@ func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 // Whatever tables and columns are called, the answer is a complaint or a
 // package of correct Go and SQL.
 func TestHostileNames(t *testing.T) {
-	compiler := newCompiler()
+	compiler := newCompiler(t)
 	root := t.TempDir() // written anew by each check
 	rapid.Check(t, func(t *rapid.T) {
 		engine := rapid.SampledFrom([]string{"sqlite", "postgresql"}).Draw(t, "engine")
@@ -96,89 +86,11 @@ func TestHostileNames(t *testing.T) {
 			_ = errs.Detail()
 			return
 		}
-		files, err := Emit(packages)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, ddl.String())
+		if len(packages) == 0 {
+			t.Fatal("neither complaints nor packages")
 		}
-		if len(files) == 0 {
-			t.Fatal("neither complaints nor files")
-		}
-		if err := compiler.check(files); err != nil {
+		if err := compiler.compile(packages); err != nil {
 			t.Fatalf("%v\n%s", err, ddl.String())
 		}
 	})
-}
-
-// compiler type-checks emitted packages that import the standard library only.
-type compiler struct {
-	files *token.FileSet
-	types types.Config
-}
-
-func newCompiler() *compiler {
-	files := token.NewFileSet()
-	return &compiler{files: files, types: types.Config{Importer: importer.ForCompiler(files, "source", nil)}}
-}
-
-// check returns what is wrong with the Go files: their types, or that gofmt
-// would write them otherwise.
-func (c *compiler) check(emitted []emit.File) error {
-	var parsed []*ast.File
-	for _, f := range emitted {
-		if !strings.HasSuffix(f.Path, ".go") {
-			continue
-		}
-		formatted, err := format.Source(f.Data)
-		if err != nil {
-			return err
-		}
-		if string(formatted) != string(f.Data) {
-			return fmt.Errorf("gofmt would write %s otherwise", f.Path)
-		}
-		if strings.HasSuffix(f.Path, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(c.files, f.Path, f.Data, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		if err := tags(file); err != nil {
-			return err
-		}
-		parsed = append(parsed, file)
-	}
-	_, err := c.types.Check("jobs", c.files, parsed, nil)
-	return err
-}
-
-// tags returns what is wrong with the tags of the structs in a file: a name
-// that encoding/json passes over, or that two fields of a struct have.
-func tags(file *ast.File) (err error) {
-	ast.Inspect(file, func(n ast.Node) bool {
-		s, ok := n.(*ast.StructType)
-		if !ok {
-			return true
-		}
-		seen := map[string]bool{}
-		for _, f := range s.Fields.List {
-			if f.Tag == nil {
-				continue
-			}
-			text, failed := strconv.Unquote(f.Tag.Value)
-			if failed != nil {
-				err = failed
-				return false
-			}
-			name, _, _ := strings.Cut(reflect.StructTag(text).Get("json"), ",")
-			odd := strings.IndexFunc(name, func(r rune) bool {
-				return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./;<=>?@[]^_{|}~", r)
-			})
-			if odd >= 0 || name == "" || seen[name] {
-				err = fmt.Errorf("field %s has the tag %s", f.Names[0].Name, f.Tag.Value)
-			}
-			seen[name] = true
-		}
-		return true
-	})
-	return err
 }
