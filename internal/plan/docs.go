@@ -290,11 +290,21 @@ func (b *builder) locksAndCrash() {
 	case b.spec.Overlaps:
 		p.Crash = leaves
 	default:
-		p.Crash = leaves + " for good: nothing in " + cmp.Or(plainText(p.Running), "the table") + " tells that it is gone."
+		p.Crash = leaves + b.stays()
 	}
 	if b.spec.Overlaps {
 		p.Crash = strings.TrimSuffix(p.Crash, ".") + ". Nothing surely keeps a row that runs from being ready as well: a claim takes such a job again, whether its worker has died or not."
 	}
+}
+
+// stays says what becomes of the jobs of a dead worker where nothing of this queue brings them back.
+func (b *builder) stays() string {
+	if other, recovers := b.spec.TakenBy(); recovers {
+		return " until Recover of the queue " + plainText(other.Name) + " over the same table takes them: nothing here tells that it is gone."
+	} else if other != nil {
+		return " until the queue " + plainText(other.Name) + " over the same table claims them: nothing here tells that it is gone."
+	}
+	return " for good: nothing in " + cmp.Or(plainText(b.pkg.Running), "the table") + " tells that it is gone."
 }
 
 func (b *builder) docSettle(s *Settle, name queue.TransitionName) {

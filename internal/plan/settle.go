@@ -732,12 +732,14 @@ func (b *builder) awaited(name queue.StateName) bool {
 // noteFrees warns where Recover of this queue or of an earlier one over the table may take what runs
 // in the other.
 func (b *builder) noteFrees() {
+	b.noteTaken()
 	for _, other := range b.spec.Others {
 		if !slices.ContainsFunc(b.earlier, func(p *Package) bool { return p.Queue == other.Name }) {
 			continue
 		}
-		here, there := b.spec.Frees(other), other.Frees(b.spec)
 		name, own := plainText(other.Name), b.spec.RecoversOwn()
+		b.noteRunOut(other, name)
+		here, there := b.spec.AtStart && b.spec.Frees(other), other.AtStart && other.Frees(b.spec)
 		if !here {
 			own = other.RecoversOwn()
 		}
@@ -763,6 +765,50 @@ func (b *builder) noteFrees() {
 			mend += "; or start the one with Recover before the other claims"
 		}
 		b.pkg.Notes = append(b.pkg.Notes, "warning: "+text+": "+mend)
+	}
+}
+
+// noteRunOut tells where Recover of this queue or of another over the table takes rows of both whose
+// claim has run out, and warns where it may not have where the job runs.
+func (b *builder) noteRunOut(other *queue.Spec, name string) {
+	takes := func(by, of *queue.Spec) bool { return !by.AtStart && by.Frees(of) }
+	same := fmt.Sprintf("nothing tells what runs here from what runs in the queue %s over the same table, so ", name)
+	const apart = "a value of its own for running, or a lasting qgen:where at both, tells them apart"
+	here, there := takes(b.spec, other), takes(other, b.spec)
+	text := "warning: " + same
+	switch {
+	case here && there:
+		text += "Recover of each takes jobs of the other as well whose claim has run out by its own time, while they run"
+	case here:
+		text += "Recover takes jobs of that as well whose claim has run out by the time that is said here, while they run"
+	case there:
+		text += "Recover there takes jobs of this queue as well whose claim has run out by the time that is said there, while they run"
+	case b.spec.Collects(other) && other.Collects(b.spec):
+		b.pkg.Notes = append(b.pkg.Notes, same+"Recover of each takes jobs of the other whose claim has run out, and makes of them what it makes of its own: "+apart)
+		return
+	case b.spec.Collects(other):
+		b.pkg.Notes = append(b.pkg.Notes, same+"Recover takes jobs of that whose claim has run out, and makes of them what it makes of its own: "+apart)
+		return
+	case other.Collects(b.spec):
+		b.pkg.Notes = append(b.pkg.Notes, same+"Recover there takes jobs of this queue whose claim has run out, and makes of them what it makes of its own: "+apart)
+		return
+	default:
+		return
+	}
+	b.pkg.Notes = append(b.pkg.Notes, text+": "+apart+"; or say the same time at both")
+}
+
+// noteTaken puts right that the rows of a dead worker stay, where another queue over the table takes
+// them.
+func (b *builder) noteTaken() {
+	i := slices.Index(b.pkg.Notes, queue.NoRecover)
+	other, recovers := b.spec.TakenBy()
+	switch {
+	case i < 0 || other == nil:
+	case recovers:
+		b.pkg.Notes[i] = fmt.Sprintf("nothing here tells that a worker is gone, and there is no Recover: that of the queue %s over the same table takes the rows of dead workers", plainText(other.Name))
+	default:
+		b.pkg.Notes[i] = fmt.Sprintf("nothing here tells that a worker is gone, and there is no Recover: the rows of a dead worker stay as they are until the queue %s over the same table claims them", plainText(other.Name))
 	}
 }
 

@@ -153,32 +153,116 @@ func (s *Spec) EndedEverywhere(name StateName) []Test {
 	return tests
 }
 
-// Frees reports whether Recover of this queue, when it starts anew, may take rows that run in
-// another queue over the table, because a claim there makes them look as those that run here: of
-// recover=own those under one name.
+// Frees reports whether Recover of this queue may take rows that run in another queue over the table,
+// because a claim there makes them look as those that run here: with recover=start any, with
+// recover=own those under one name, and else those whose claim has run out by what is looked at here,
+// unless it has there as well.
 func (s *Spec) Frees(other *Spec) bool {
-	if !s.AtStart || s.Away != nil || other.Away != nil {
+	switch {
+	case s.Away != nil, other.Away != nil, !s.mistakes(other):
+		return false
+	case s.RecoversOwn():
+		return s.Worker != nil && other.Worker != nil && s.Worker.Name == other.Worker.Name
+	case s.AtStart:
+		return true
+	}
+	return s.runsOut(other) && !s.waitsFor(other)
+}
+
+// Collects reports whether Recover of this queue makes of rows of another queue over the table whose
+// claim has run out there something else than Recover there would, if there is one.
+func (s *Spec) Collects(other *Spec) bool {
+	if s.Away != nil || other.Away != nil || s.AtStart || !s.mistakes(other) || !s.runsOut(other) || !s.waitsFor(other) {
 		return false
 	}
-	if s.RecoversOwn() && (s.Worker == nil || other.Worker == nil || s.Worker.Name != other.Worker.Name) {
-		return false
-	}
-	claim := other.Transitions[Claim]
-	marks := func(t Test) bool { // a claim there writes what is looked at here
-		return claim != nil && slices.ContainsFunc(claim.Writes, func(w Write) bool {
-			return slices.ContainsFunc(t.Alternatives(), func(t Test) bool {
-				return t.Column != nil && t.Column.Name == w.Column.Name || t.Op == Raw && other.Reads(t.SQL, w.Column)
-			})
+	return slices.ContainsFunc([]TransitionName{Recover, GiveUp}, func(name TransitionName) bool {
+		here, there := s.Transitions[name], other.Transitions[name]
+		if here == nil || there == nil {
+			return here != there
+		}
+		return here.Delete != there.Delete || !slices.EqualFunc(here.Writes, there.Writes, func(x, y Write) bool {
+			return x.Column.Name == y.Column.Name && same(x.Value, y.Value)
 		})
-	}
+	})
+}
+
+// mistakes reports whether a claim of another queue over the table makes a row look as one that runs
+// here.
+func (s *Spec) mistakes(other *Spec) bool {
 	held := []StateName{Claimed, Running}
 	return slices.ContainsFunc(held, func(name StateName) bool {
 		here := s.States[name]
-		return here != nil && slices.ContainsFunc(here.Tests, marks) && slices.ContainsFunc(held, func(name StateName) bool {
+		return here != nil && slices.ContainsFunc(here.Tests, other.marks) && slices.ContainsFunc(held, func(name StateName) bool {
 			there := other.States[name]
 			return there != nil && !believedApart(raw(here.Tests), raw(there.Tests)) && mayShare(s, here.Tests, there.Tests)
 		})
 	})
+}
+
+// marks reports whether a claim writes what a test looks at, which may be one of another queue over
+// the table.
+func (s *Spec) marks(t Test) bool {
+	claim := s.Transitions[Claim]
+	return claim != nil && slices.ContainsFunc(claim.Writes, func(w Write) bool {
+		return slices.ContainsFunc(t.Alternatives(), func(t Test) bool {
+			return t.Column != nil && t.Column.Name == w.Column.Name || t.Op == Raw && s.Reads(t.SQL, w.Column)
+		})
+	})
+}
+
+// leavesAs reports whether a claim writes a constant by which a test of another queue over the table
+// holds.
+func (s *Spec) leavesAs(t Test) bool {
+	claim := s.Transitions[Claim]
+	return claim != nil && slices.ContainsFunc(claim.Writes, func(w Write) bool {
+		constant := w.Value.Kind == Literal || w.Value.Kind == Null
+		return constant && slices.ContainsFunc(s.own(t).Alternatives(), func(t Test) bool { return t.Column == w.Column && meets(w.Value, t) })
+	})
+}
+
+// runsOut reports whether Recover here looks at a time, or at what else, that a claim of another queue
+// over the table leaves in a row.
+func (s *Spec) runsOut(other *Spec) bool {
+	recovers := s.Transitions[Recover] != nil || s.Transitions[GiveUp] != nil
+	return recovers && s.Side == nil && s.Liveness == nil && slices.ContainsFunc(s.Expired, other.marks)
+}
+
+// waitsFor reports whether a claim of another queue over the table that has run out by what is looked
+// at here has surely run out there: both look at the same, or here at a later time.
+func (s *Spec) waitsFor(other *Spec) bool {
+	if s.sameTests(s.Expired, other.Expired) {
+		return true
+	}
+	here, there := s.Lease, other.Lease
+	fixed := func(l *Lease) bool {
+		return l != nil && l.FromStart && l.Length > 0 && l.LengthOf == nil && l.LengthBy == nil && !l.LengthArg && !l.TimeoutArg
+	}
+	name := func(l *Lease) string {
+		if l.Heartbeat != nil {
+			return l.Heartbeat.Name
+		}
+		return l.Column.Name
+	}
+	return len(s.Expired) == 1 && len(other.Expired) == 1 && fixed(here) && fixed(there) && name(here) == name(there) && here.Length >= there.Length
+}
+
+// TakenBy returns a queue over the table that takes jobs whose workers have died here, where this one
+// does not: by its Recover, or else by its claims. It is nil where there is none.
+func (s *Spec) TakenBy() (other *Spec, recovers bool) {
+	for _, other := range s.Others {
+		if other.Frees(s) || other.Collects(s) {
+			return other, true
+		}
+	}
+	i := slices.IndexFunc(s.Others, func(other *Spec) bool {
+		running, ready := s.States[Running], other.States[Ready]
+		return running != nil && ready != nil && !believedApart(s.Members, other.Members) &&
+			slices.ContainsFunc(ready.Tests, s.leavesAs) && mayShare(s, running.Tests, ready.Tests)
+	})
+	if i < 0 {
+		return nil, false
+	}
+	return s.Others[i], false
 }
 
 // raw returns the tests that are SQL of the user.

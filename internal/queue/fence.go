@@ -150,6 +150,9 @@ func (b *binding) resetsCount() string {
 // marking are the strategies that mark a row while somebody has it.
 var marking = []string{"returning", "lock_update", "block", "token", "guarded", "advisory"}
 
+// NoRecover is the note of a queue that cannot tell that a worker is gone.
+const NoRecover = "nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover"
+
 // judge complains about what is wrong with the queue as a whole.
 func (b *binding) judge() {
 	s := b.spec
@@ -165,7 +168,7 @@ func (b *binding) judge() {
 		}
 	}
 	if b.runs() && s.Expired == nil && !s.AtStart && !b.claims.byClaim && !b.movesAway() {
-		b.note("nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover")
+		b.note(NoRecover)
 	}
 	b.judgeOverlap()
 	b.judgeEnds()

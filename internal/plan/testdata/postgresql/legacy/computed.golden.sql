@@ -10,7 +10,7 @@
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until Recover of the queue either over the same table takes them: nothing here tells that it is gone.
 --
 -- Whether a job may be done twice beside the old program of legacy_claim cannot be told. After a claim: nothing is known of `locked`. After it has taken a row: nothing is known of `locked`. Write the statements that take rows as plain SELECT, UPDATE and DELETE.
 --
@@ -31,8 +31,9 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
--- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: nothing here tells that a worker is gone, and there is no Recover: that of the queue either over the same table takes the rows of dead workers
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: warning: nothing tells what runs here from what runs in the queue either over the same table, so Recover there takes jobs of this queue as well whose claim has run out by the time that is said there, while they run: a value of its own for running, or a lasting qgen:where at both, tells them apart; or say the same time at both
 -- old program: exclude each other: cannot tell
 -- old program: after a claim: cannot tell: nothing is known of `locked`
 -- old program: after the old one: cannot tell: nothing is known of `locked`

@@ -31,6 +31,8 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: warning: nothing tells what runs here from what runs in the queue behind_view over the same table, so Recover takes jobs of that as well whose claim has run out by the time that is said here, while they run: a value of its own for running, or a lasting qgen:where at both, tells them apart; or say the same time at both
+-- note: warning: nothing tells what runs here from what runs in the queue computed over the same table, so Recover takes jobs of that as well whose claim has run out by the time that is said here, while they run: a value of its own for running, or a lasting qgen:where at both, tells them apart; or say the same time at both
 -- old program: exclude each other: yes
 -- old program: after a claim: yes: a claim writes owner = {worker}, and the old program asks under the row's lock for owner IS NULL
 -- old program: after the old one: yes: it writes owner = 'me', ts = now(), and a claim takes rows with owner IS NULL only

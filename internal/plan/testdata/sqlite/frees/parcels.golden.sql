@@ -10,7 +10,7 @@
 --
 -- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until Recover of the queue letters over the same table takes them: nothing here tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates posts_letters_ready.
 --
@@ -29,7 +29,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
--- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: nothing here tells that a worker is gone, and there is no Recover: that of the queue letters over the same table takes the rows of dead workers
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: warning: nothing tells what runs here from what runs in the queue letters over the same table, so Recover there, which Work calls when it starts, takes the running jobs of this queue as well: a value of its own for running, or a lasting qgen:where at both, tells them apart; or start the one with Recover before the other claims
 

@@ -27,3 +27,27 @@ CREATE TABLE messages (
     kind  TEXT NOT NULL,
     state TEXT NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=sent
 );
+-- Claims that run out: Recover of the one with the shorter time takes jobs of the other while they run.
+CREATE TABLE items (
+    id         INTEGER PRIMARY KEY,
+    state      TEXT NOT NULL DEFAULT 'pending',
+    claimed_at INTEGER
+);
+-- The shorter claim has run out when the longer would have: Recover there makes such a row ready there.
+-- Rows of a queue that knows no time stay until then, and those that another takes by its claims until it does.
+CREATE TABLE loads (
+    id         INTEGER PRIMARY KEY,
+    state      TEXT NOT NULL DEFAULT 'pending',
+    claimed_at INTEGER
+);
+CREATE TABLE tasks (
+    id         INTEGER PRIMARY KEY,
+    state      TEXT NOT NULL DEFAULT 'new',
+    claimed_at INTEGER
+);
+-- The same time and the same words: either Recover does the same.
+CREATE TABLE twins (
+    id         INTEGER PRIMARY KEY,
+    state      TEXT NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    claimed_at INTEGER                      -- qgen:claimed as=epoch timeout=1h
+);

@@ -11,7 +11,7 @@
 --
 -- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until the queue back over the same table claims them: nothing here tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
@@ -29,7 +29,7 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: rows are taken as they came, by column "id"; order 1 at column "run_at" takes them by their time, and reads none that wait for theirs
--- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: nothing here tells that a worker is gone, and there is no Recover: the rows of a dead worker stay as they are until the queue back over the same table claims them
 -- note: Purge leaves rows that are done here: the queue restart over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 -- note: Purge leaves rows that are failed here: the queue restart over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
