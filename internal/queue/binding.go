@@ -140,6 +140,9 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.settleAsked()
 	if b.sound && errs.Len() == before {
 		b.judgeWrites()
+		if errs.Len() == before { // else the same would be said twice
+			b.judgeLeft()
+		}
 		b.judgeKept()
 		b.judgePopped()
 		b.keepsKey()

@@ -800,6 +800,83 @@ func (b *binding) judgeWrites() {
 	}
 }
 
+// judgeLeft complains where a step surely leaves a row in the state from which it takes it: what tells
+// that state stays as it was. A claim that runs out by itself is another matter where the job is to
+// be ready, and so is a column that the user says to leave alone.
+func (b *binding) judgeLeft() {
+	if !b.runs() || b.isAway() || b.movesAway() {
+		return
+	}
+	said := map[*word]bool{}
+	for _, name := range b.spec.Steps() {
+		t := b.spec.Transitions[name]
+		from, to := Running, Ready
+		switch o := b.spec.Outcome(name); {
+		case o != nil:
+			to = o.To
+		case name == Redrive:
+			from = Failed
+		case slices.Contains([]TransitionName{Finish, Retry, Release, Fail, Recover, GiveUp}, name):
+			to, _ = b.enters(name)
+		default:
+			continue
+		}
+		tests := b.told(from)
+		if t == nil || t.Delete || t.KeepsRow() || len(tests) == 0 || to == Ready && len(b.steady(from)) < len(b.all(from)) ||
+			slices.ContainsFunc(tests, func(u Test) bool { return !b.stays(t, u) }) ||
+			slices.ContainsFunc(b.drafts[name], func(d *draft) bool { return d.by.verb == "on" && d.value.Kind == Old && tellsBy(tests, d.column) }) {
+			continue
+		}
+		s, w := b.tellingWord(from, tests)
+		if w == nil || said[w] {
+			continue
+		}
+		said[w] = true
+		state := map[StateName]string{Running: "somebody has", Failed: "failed"}[from]
+		if o := b.spec.Outcome(name); o != nil {
+			b.errorf(w.pos, "nothing ends %s at outcome %q: its row stays one that %s", w.pos.Text(), o.Name, state).
+				WithHint("Say what the row has there then, outcomes: {%s: {set: {%s: …}}}, or %s:=… at that column.", o.Name, s.column.Name, to)
+			continue
+		}
+		b.errorf(w.pos, "nothing ends %s when a job is %s: its row stays one that %s", w.pos.Text(), doing[name], state).
+			WithHint("What is written at other columns does not end it. Say at column %q what the row has there then: %s:=…, or qgen:on %s set … for this step. Or let %s leave such rows out.", s.column.Name, to, name, w.pos.Text())
+	}
+}
+
+// stays reports whether a row that satisfied a test surely does behind a step.
+func (b *binding) stays(t *Transition, test Test) bool {
+	changes := func(x Test) bool {
+		return slices.ContainsFunc(t.Writes, func(w Write) bool {
+			return x.Column == w.Column || x.Op == Raw && b.spec.Reads(x.SQL, w.Column) ||
+				slices.ContainsFunc(x.Values, func(v Value) bool { return v.Other == w.Column })
+		})
+	}
+	meant := func(x Test) bool {
+		return slices.ContainsFunc(t.Writes, func(w Write) bool {
+			return x.Column == w.Column && (w.Value.Kind == Literal || w.Value.Kind == Null) && meets(w.Value, x)
+		})
+	}
+	ways := test.Alternatives()
+	return slices.ContainsFunc(ways, meant) || !slices.ContainsFunc(ways, changes)
+}
+
+// tellsBy reports whether one of the tests looks at a column.
+func tellsBy(tests []Test, c *schema.Column) bool {
+	return slices.ContainsFunc(tests, func(t Test) bool {
+		return slices.ContainsFunc(t.Alternatives(), func(x Test) bool { return x.Column == c })
+	})
+}
+
+// tellingWord returns the first word of a status column by which tests tell a state, nil where none does.
+func (b *binding) tellingWord(state StateName, tests []Test) (*statusColumn, *word) {
+	for _, s := range b.status {
+		if w := s.word(string(state)); w != nil && slices.ContainsFunc(tests, func(t Test) bool { return sameTest(t, s.tests[state]) }) {
+			return s, w
+		}
+	}
+	return nil, nil
+}
+
 // judgeKept complains where old leaves nothing to write in a step: the operation could not
 // tell that it has happened, and there would be none. An outcome may write other tables
 // alone, and a job that nobody marks is ready again by itself.
