@@ -854,8 +854,10 @@ func (b *builder) buildExplain() {
 		switch {
 		case name == queue.Enqueue && m.To == string(queue.Ready):
 			m.To = b.added()
-		case name == queue.Finish && b.spec.Cycle != nil:
-			m.To = "ready"
+		case name == queue.Finish && b.spec.Cycle != nil, name == queue.Release && m.To == string(queue.Ready):
+			m.To = b.backTo(name)
+		case name == queue.Retry && m.To == string(queue.Ready):
+			m.To = b.givenBack()
 		case name == queue.Recover && b.spec.Recovered != "":
 			m.To = string(b.spec.Recovered)
 		case name == queue.GiveUp && b.spec.GivenUp != "":
@@ -866,8 +868,11 @@ func (b *builder) buildExplain() {
 		}
 		if o := b.spec.Outcome(name); o != nil {
 			m.Transition, m.From, m.To = o.Name, b.heldState(), string(o.To)
-			if o.To == queue.Deleted {
+			switch o.To {
+			case queue.Deleted:
 				m.To = ""
+			case queue.Ready:
+				m.To = b.backTo(name)
 			}
 		}
 		switch own := cmp.Or(b.ready, b); {

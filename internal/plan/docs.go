@@ -323,6 +323,9 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		text := "Complete marks jobs as done." + b.anew(name)
 		if b.spec.Cycle != nil {
 			text = "Complete makes jobs that are done ready again, due " + b.nextText() + "."
+			if again := b.again(name, s); again != readyAgain {
+				text = "Complete gives jobs back that are done, due " + b.nextText() + ": they are " + again + "."
+			}
 			if b.spec.Attempts != nil {
 				text += " Their tries begin anew."
 			}
@@ -341,7 +344,7 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		}
 		s.Doc = append(s.Doc, text)
 	case queue.Release:
-		text := "Requeue gives jobs back unprocessed: they are ready again" + b.tryCounts(name, "sql/"+s.Statement.Name+".sql") + "."
+		text := "Requeue gives jobs back unprocessed: they are " + b.again(name, s) + b.tryCounts(name, "sql/"+s.Statement.Name+".sql") + "."
 		if s.Delay {
 			text += " A delay above zero keeps them from being due until it has passed."
 		}
@@ -556,16 +559,34 @@ func (b *builder) addsWait(due *schema.Column) bool {
 // else than the values of a ready row; sure says that it is none of them, else that cannot be
 // known.
 func (b *builder) leavesReady(name queue.TransitionName) (c *schema.Column, sure bool) {
-	return b.leaves(name, queue.Ready)
+	t := b.spec.Transitions[name]
+	if o := b.spec.Outcome(name); o != nil {
+		t = o.Transition
+	}
+	if c, sure := b.leaves(t, queue.Ready); c != nil {
+		return c, sure
+	}
+	if t == nil {
+		return nil, false
+	}
+	for _, w := range t.Writes { // a value that nobody knows, where a null tells
+		null := func(t queue.Test) bool {
+			return t.Column == w.Column && (t.Op == queue.IsNull || t.Op == queue.NotNull) && len(t.Or) == 0
+		}
+		if w.Value.Kind == queue.SQLExpr && slices.ContainsFunc(b.stateTests(queue.Ready), null) {
+			return w.Column, false
+		}
+	}
+	return t.Doubts, false
 }
 
 // leaves is the same of a step to any state.
-func (b *builder) leaves(name queue.TransitionName, state queue.StateName) (c *schema.Column, sure bool) {
+func (b *builder) leaves(t *queue.Transition, state queue.StateName) (c *schema.Column, sure bool) {
 	to := b.spec.States[state]
-	if to == nil || b.spec.Transitions[name] == nil {
+	if to == nil || t == nil {
 		return nil, false
 	}
-	for _, w := range b.spec.Transitions[name].Writes {
+	for _, w := range t.Writes {
 		i := slices.IndexFunc(to.Tests, func(t queue.Test) bool { return t.Column == w.Column && t.Op == queue.In && len(t.Or) == 0 })
 		if i < 0 || w.Value.Kind != queue.Literal && w.Value.Kind != queue.SQLExpr {
 			continue
@@ -576,6 +597,31 @@ func (b *builder) leaves(name queue.TransitionName, state queue.StateName) (c *s
 		}
 	}
 	return nil, false
+}
+
+// readyAgain says in what state a job is that is given back.
+const readyAgain = "ready again"
+
+// again says the same of what a step gives back, where what it writes may keep a row from being ready.
+func (b *builder) again(name queue.TransitionName, s *Settle) string {
+	switch c, sure := b.leavesReady(name); {
+	case sure:
+		return "not ready with what sql/" + s.Statement.Name + ".sql writes to " + plainText(c.Name)
+	case c != nil:
+		return readyAgain + " if what sql/" + s.Statement.Name + ".sql writes to " + plainText(c.Name) + " says so"
+	}
+	return readyAgain
+}
+
+// backTo says the same for the head of a statement.
+func (b *builder) backTo(name queue.TransitionName) string {
+	switch c, sure := b.leavesReady(name); {
+	case sure:
+		return "not ready"
+	case c != nil:
+		return string(queue.MaybeReady)
+	}
+	return string(queue.Ready)
 }
 
 // waiting is the queue of the table in which jobs wait.
@@ -618,7 +664,7 @@ func (b *builder) docOutcome(s *Settle, o *queue.Outcome) {
 	case o.Transition.Delete:
 		text += ": their rows are deleted."
 	case o.To == queue.Ready:
-		text += ": they are ready again"
+		text += ": they are " + b.again(o.Transition.Name, s)
 		if c := b.spec.Due; c != nil {
 			text += b.outcomeDue(o, c)
 		}
@@ -977,7 +1023,7 @@ func (b *builder) addedState(ready string) string {
 	case sure:
 		return "not ready yet by what it writes to " + plainText(c.Name)
 	case c != nil:
-		return "ready by what it writes to " + plainText(c.Name)
+		return "ready or not by what it writes to " + plainText(c.Name)
 	}
 	if c := b.undue(); c != nil && (b.fields[c] == nil || !b.fields[c].New) {
 		return "not ready before something else sets " + plainText(c.Name)
@@ -1108,7 +1154,11 @@ func (b *builder) buildDoc() {
 		p.Doc = append(p.Doc, "Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and "+ends+".")
 	}
 	if b.spec.Cycle != nil {
-		text := "A job never ends: Complete makes it ready again, due " + b.nextText() + ". Who wants one to end deletes its row."
+		ready := "makes it ready again"
+		if c, _ := b.leavesReady(queue.Finish); c != nil {
+			ready = "gives it back"
+		}
+		text := "A job never ends: Complete " + ready + ", due " + b.nextText() + ". Who wants one to end deletes its row."
 		if i := slices.IndexFunc(p.Outcomes, func(o *Outcome) bool { return o.To == queue.Deleted }); i >= 0 {
 			text = "Complete makes a job ready again, due " + b.nextText() + ". " + p.Outcomes[i].Method + " alone ends one: it deletes its row."
 		}
@@ -1352,12 +1402,15 @@ func (b *builder) diagram() string {
 	end(b.spec.FailedDeletes, queue.Fail, &failed)
 	if b.spec.Cycle != nil {
 		done = "ready, due again"
+		if c, _ := b.leavesReady(queue.Finish); c != nil {
+			done = "due again, ready or not by what it writes to " + plainText(c.Name)
+		}
 	}
-	if c, _ := b.leaves(queue.Finish, queue.Done); c != nil && b.spec.Cycle == nil && b.spec.Strategy != "pop" {
+	if c, _ := b.leaves(b.spec.Transitions[queue.Finish], queue.Done); c != nil && b.spec.Cycle == nil && b.spec.Strategy != "pop" {
 		done += " by what it writes to " + plainText(c.Name)
 	}
 	fails := failed // what Fail leads to; Redrive leads away from what has failed
-	if c, _ := b.leaves(queue.Fail, queue.Failed); c != nil {
+	if c, _ := b.leaves(b.spec.Transitions[queue.Fail], queue.Failed); c != nil {
 		fails += " by what it writes to " + plainText(c.Name)
 	}
 	if slices.Contains(b.spec.Anew, queue.Finish) {
@@ -1397,8 +1450,17 @@ func (b *builder) diagram() string {
 		} else if sure {
 			again = string(b.spec.Retried) + " by what it writes to " + plainText(c.Name)
 		} else if c != nil {
-			again = "ready by what it writes to " + plainText(c.Name)
+			again = "ready or not by what it writes to " + plainText(c.Name)
 		}
+	}
+	back := func(name queue.TransitionName) string {
+		switch c, sure := b.leavesReady(name); {
+		case sure:
+			return "given back and not ready"
+		case c != nil:
+			return "ready or not by what it writes to " + plainText(c.Name)
+		}
+		return "ready"
 	}
 	if p.Retry != nil && p.Fail != nil {
 		add(running, "Fail", again+", while tries are left")
@@ -1409,10 +1471,14 @@ func (b *builder) diagram() string {
 		add(running, "Fail", fails)
 	}
 	if p.Requeue != nil {
-		add(running, "Requeue", "ready")
+		add(running, "Requeue", back(queue.Release))
 	}
 	for _, o := range p.Outcomes {
-		end := map[queue.StateName]string{queue.Ready: "ready", queue.Done: done, queue.Failed: failed, queue.Deleted: "(deleted)"}[o.To]
+		ready := "ready"
+		if i := slices.IndexFunc(b.spec.Outcomes, func(of *queue.Outcome) bool { return exported(of.Name) == o.Method }); i >= 0 {
+			ready = back(b.spec.Outcomes[i].Transition.Name)
+		}
+		end := map[queue.StateName]string{queue.Ready: ready, queue.Done: done, queue.Failed: failed, queue.Deleted: "(deleted)"}[o.To]
 		add(running, o.Method, end)
 	}
 	if p.Extend != nil {

@@ -30,7 +30,7 @@ func (b *builder) buildSettles() {
 	held := b.heldState()
 	finished := held + " to done"
 	if b.spec.Cycle != nil {
-		finished = held + " to ready, due when its next time comes"
+		finished = held + " to " + b.backTo(queue.Finish) + ", due when its next time comes"
 	}
 	p.Start = b.settle(queue.Start, "start", "Start", "claimed to running")
 	p.Complete = b.settle(queue.Finish, "complete", "Complete", finished)
@@ -43,10 +43,14 @@ func (b *builder) buildSettles() {
 	if p.Fail == nil && p.Retry == nil {
 		p.Retry = b.settle(queue.Retry, "retry", "Fail", held+" to "+b.givenBack())
 	}
-	p.Requeue = b.settle(queue.Release, "requeue", "Requeue", held+" to ready, "+b.triesUsed(queue.Release))
+	p.Requeue = b.settle(queue.Release, "requeue", "Requeue", held+" to "+b.backTo(queue.Release)+", "+b.triesUsed(queue.Release))
 	for _, o := range b.spec.Outcomes {
 		method := exported(o.Name)
-		s := b.settle(o.Transition.Name, "outcome_"+snake(o.Name), method, held+" to "+string(o.To))
+		to := string(o.To)
+		if o.To == queue.Ready {
+			to = b.backTo(o.Transition.Name)
+		}
+		s := b.settle(o.Transition.Name, "outcome_"+snake(o.Name), method, held+" to "+to)
 		if s == nil { // a row is free when the transaction ends
 			p.Notes = append(p.Notes, fmt.Sprintf("there is no %s: it has nothing to write, and the row of a job is ready again by itself", method))
 			continue
@@ -1366,7 +1370,7 @@ func (b *builder) writesPresent(name queue.TransitionName, c *schema.Column) boo
 // readyDoc says which rows Stats counts as ready.
 func (b *builder) readyDoc() string {
 	text := "rows that a claim could take now"
-	if tests := b.stateTests(queue.Ready); len(withoutArguments(tests)) < len(tests) {
+	if slices.ContainsFunc(b.stateTests(queue.Ready), takesArgument) {
 		text += ", but for what its arguments keep out"
 	}
 	return text

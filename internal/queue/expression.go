@@ -108,6 +108,36 @@ func (s *Spec) Reads(text string, c *schema.Column) bool {
 	return false
 }
 
+// Conjuncts takes an expression apart into the conditions that have to hold together. One that has
+// OR between its conditions is returned as a whole.
+func Conjuncts(text string) (parts []string) {
+	p, places := PiecesOf(text), PlacesOf(text)
+	start, depth, between := 0, 0, 0
+	for i := range p {
+		switch {
+		case p.is(i, "(", "case"):
+			depth++
+		case p.is(i, ")", "end"):
+			depth--
+		case depth > 0:
+		case p.is(i, "or", "xor"), p.is(i, "|") && p.is(i+1, "|"):
+			return []string{text}
+		case p.is(i, "between"):
+			between++
+		case p.is(i, "and") && between > 0:
+			between--
+		case p.is(i, "and"):
+			parts = append(parts, strings.TrimSpace(text[start:places[i][0]]))
+			start = places[i][1]
+		}
+	}
+	parts = append(parts, strings.TrimSpace(text[start:]))
+	if last := len(p) - 1; len(parts) == 1 && p.is(0, "(") && p.closing(0) == last {
+		return Conjuncts(text[places[0][1]:places[last][0]])
+	}
+	return parts
+}
+
 // Comparisons lists the conditions of a text that compare a column of the job's row with
 // constants, where all have to hold: "state > 1000 and scope in (1, 2)". What else it asks is left
 // out.

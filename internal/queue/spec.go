@@ -333,6 +333,9 @@ type Transition struct {
 	Delete bool    // the row goes away instead of being written
 	// With is written to other tables in the same transaction.
 	With []*Companion
+	// Doubts is a column that SQL of the user's asks of ready rows: what the step writes there says
+	// whether its row is ready, and is not known. It is nil where there is none.
+	Doubts *schema.Column
 }
 
 // KeepsRow reports whether the row stays as it is: nothing of it is written, and it does not go.

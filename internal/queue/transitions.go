@@ -70,6 +70,7 @@ func (b *binding) buildTransitions() {
 	b.checkAnew()
 	b.checkRecoveries()
 	b.judgeRecovered()
+	b.doubtReady()
 	b.judgeTold()
 	b.judgeFree()
 	b.noteNullFree()
@@ -132,6 +133,47 @@ func (b *binding) leftIn(name TransitionName, meant StateName) (StateName, *draf
 	return Stray, b.drafts[name][i]
 }
 
+// doubtReady finds steps that are to make a row ready and write what SQL of the user's asks of ready
+// rows, other than what the words for these have them write.
+func (b *binding) doubtReady() {
+	var asked []string
+	for _, t := range slices.Concat(b.told(Ready), b.narrow) {
+		for _, x := range t.Alternatives() {
+			if x.Op == Raw {
+				asked = append(asked, x.SQL)
+			}
+		}
+	}
+	for _, name := range b.spec.Steps() {
+		t := b.spec.Transitions[name]
+		to, _ := b.enters(name)
+		if o := b.spec.Outcome(name); o != nil {
+			to = o.To
+		}
+		if t == nil || to != Ready || name == Enqueue {
+			continue
+		}
+		i := slices.IndexFunc(t.Writes, func(w Write) bool {
+			return slices.Contains([]ValueKind{Arg, Given, SQLExpr, Add}, w.Value.Kind) &&
+				!slices.ContainsFunc(b.drafts[name], func(d *draft) bool {
+					return d.by.verb == "status" && d.column == w.Column && same(d.value, w.Value)
+				}) &&
+				slices.ContainsFunc(asked, func(text string) bool { return b.spec.Reads(text, w.Column) })
+		})
+		if i >= 0 {
+			t.Doubts = t.Writes[i].Column
+		}
+	}
+}
+
+// doubts returns the same column of a step, nil where there is no such step.
+func (b *binding) doubts(name TransitionName) *schema.Column {
+	if t := b.spec.Transitions[name]; t != nil {
+		return t.Doubts
+	}
+	return nil
+}
+
 // judgeTold finds out where SQL of qgen:on decides in which state a job is whose claim has run
 // out, and warns.
 func (b *binding) judgeTold() {
@@ -152,13 +194,16 @@ func (b *binding) judgeTold() {
 	}
 	state, by := b.leftIn(Retry, Ready)
 	c := told(Retry, Ready)
-	if by != nil || c != nil {
+	if by != nil || c != nil || b.doubts(Retry) != nil {
 		b.spec.Notes = slices.DeleteFunc(b.spec.Notes, func(n string) bool { return n == NeverFails || strings.HasPrefix(n, noEnd) })
 	}
 	switch {
 	case by != nil:
 		b.spec.Retried = state
 		b.note("Fail makes a job %s and not ready, since qgen:on retry writes column %q", state, by.column.Name)
+	case c == nil && b.doubts(Retry) != nil:
+		b.spec.Retried = MaybeReady
+		b.note("whether Fail puts the job back is up to what it writes to column %q, which a condition on ready rows reads, and not known here", b.doubts(Retry).Name)
 	case c != nil:
 		b.spec.Retried = MaybeReady
 		b.note("whether Fail puts the job back is up to what qgen:on retry writes to column %q, and not known here", c.Name)

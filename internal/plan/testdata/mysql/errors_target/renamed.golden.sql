@@ -1,6 +1,6 @@
 -- Package renamedq uses the table jobs as a queue of jobs on MySQL 8.4 and later.
 --
--- 	         --Enqueue---------> ready by what it writes to status
+-- 	         --Enqueue---------> ready or not by what it writes to status
 -- 	ready    --Claim-----------> running
 -- 	running  --Complete--------> done
 -- 	running  --Fail------------> ready
@@ -157,7 +157,7 @@ FROM   (
        STRAIGHT_JOIN jobs ON jobs.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new row, ready by what it writes to status
+-- enqueue: a new row, ready or not by what it writes to status
 -- locks: nothing that others wait for, but for the rows that its sub-query reads: the server may lock them as shared
 -- arguments: 1: new Rec
 INSERT /* renamedq.Enqueue */ INTO jobs
@@ -165,7 +165,7 @@ INSERT /* renamedq.Enqueue */ INTO jobs
 VALUES (?, (coalesce((select min(e.status) from jobs as e where e.status < 3), 1)));
 
 -- sql/enqueue_many.sql
--- enqueue: new rows, ready by what it writes to status, in the order given
+-- enqueue: new rows, ready or not by what it writes to status, in the order given
 -- locks: nothing that others wait for, but for the rows that its sub-query reads: the server may lock them as shared
 -- arguments: 1: new_list Rec
 INSERT /* renamedq.EnqueueMany */ INTO jobs

@@ -3,8 +3,8 @@
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
 -- 	running  --Complete--------> done
--- 	running  --Fail------------> ready
--- 	running  --Requeue---------> ready
+-- 	running  --Fail------------> ready or not by what it writes to seen
+-- 	running  --Requeue---------> ready or not by what it writes to made
 -- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
@@ -28,8 +28,8 @@
 --   advisory     not needed: returning comes first
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
--- note: nothing marks a failed row, so Fail always puts the job back
 -- note: on retry, column "seen" gets [{now} + interval '1 hour'] as qgen:on says, not now + {delay} as qgen:due would
+-- note: whether Fail puts the job back is up to what it writes to column "seen", which a condition on ready rows reads, and not known here
 -- note: rows are taken as they came, by column "made"; order 1 at column "seen" takes them by their time, and reads none that wait for theirs
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: rows without a value in column "made" stand last in the order, where PostgreSQL puts nulls (nulls=first puts them first)
@@ -106,7 +106,7 @@ AND    CASE WHEN state = 'R' THEN true END
 RETURNING id;
 
 -- sql/retry.sql
--- retry: running to ready
+-- retry: running to ready or not
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
@@ -119,7 +119,7 @@ AND    CASE WHEN state = 'R' THEN true END
 RETURNING id;
 
 -- sql/requeue.sql
--- requeue: running to ready, no try used
+-- requeue: running to ready or not, no try used
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed

@@ -1,6 +1,6 @@
 -- Package copiesq uses the table copies as a queue of jobs on PostgreSQL 15 and later.
 --
--- 	         --Enqueue---------> ready by what it writes to state
+-- 	         --Enqueue---------> ready or not by what it writes to state
 -- 	ready    --Claim-----------> running
 -- 	running  --Complete--------> done
 -- 	running  --Fail------------> ready
@@ -139,7 +139,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new row, ready by what it writes to state
+-- enqueue: a new row, ready or not by what it writes to state
 -- locks: nothing that others wait for
 -- arguments: 1: new Wish
 INSERT /* copiesq.Enqueue */ INTO copies
@@ -148,7 +148,7 @@ VALUES ((coalesce($1::text, 'draft')))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new rows, ready by what it writes to state, in the order given
+-- enqueue: new rows, ready or not by what it writes to state, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Wish
 INSERT /* copiesq.EnqueueMany */ INTO copies

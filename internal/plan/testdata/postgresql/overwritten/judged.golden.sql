@@ -3,7 +3,7 @@
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
 -- 	running  --Complete--------> done
--- 	running  --Fail------------> ready by what it writes to again
+-- 	running  --Fail------------> ready or not by what it writes to again
 -- 	running  --Requeue---------> ready
 -- 	finished --Purge-----------> (deleted)
 --

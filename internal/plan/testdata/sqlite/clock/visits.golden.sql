@@ -2,8 +2,8 @@
 --
 -- 	ready    --Claim-----------> running
 -- 	running  --Complete--------> done
--- 	running  --Fail------------> ready
--- 	running  --Requeue---------> ready
+-- 	running  --Fail------------> ready or not by what it writes to due
+-- 	running  --Requeue---------> ready or not by what it writes to made
 -- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
@@ -27,8 +27,8 @@
 --   advisory     SQLite has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
--- note: nothing marks a failed row, so Fail always puts the job back
 -- note: on retry, column "due" gets [coalesce(due, {now} + 1000)] as qgen:on says, not now + {delay} as qgen:due would
+-- note: whether Fail puts the job back is up to what it writes to column "due", which a condition on ready rows reads, and not known here
 -- note: rows are taken as they came, by column "id"; order 1 at column "due" takes them by their time, and reads none that wait for theirs
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: there is no Enqueue: column "day" is ignored, and a new row needs a value in it
@@ -83,7 +83,7 @@ AND    +(state = 'R')
 RETURNING id;
 
 -- sql/retry.sql
--- retry: running to ready
+-- retry: running to ready or not
 -- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID
@@ -95,7 +95,7 @@ AND    +(state = 'R')
 RETURNING id;
 
 -- sql/requeue.sql
--- requeue: running to ready, no try used
+-- requeue: running to ready or not, no try used
 -- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all ID

@@ -1,0 +1,251 @@
+-- Package auditsq uses the table audits as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready or not by what it writes to processed
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates audits_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: the fence compares column "claimed", which counts whole seconds: two claims within one second look alike
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE processed IS NULL
+-- arguments: 1: limit
+UPDATE /* auditsq.Claim */ audits
+SET    claimed = unixepoch()
+WHERE  id IN (
+           SELECT id
+           FROM   audits
+           WHERE  processed IS NULL
+           AND    (claimed <= unixepoch() - 7200 OR claimed IS NULL)
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, claimed;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE processed IS NULL
+UPDATE /* auditsq.Claim */ audits
+SET    claimed = unixepoch()
+WHERE  id = (
+           SELECT id
+           FROM   audits
+           WHERE  processed IS NULL
+           AND    (claimed <= unixepoch() - 7200 OR claimed IS NULL)
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, claimed;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: claimed as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Claimed
+UPDATE /* auditsq.Complete */ audits
+SET    processed = (unixepoch())
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS claimed_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(claimed = claimed_held
+      AND    processed IS NULL
+      AND    claimed IS NOT NULL)
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: claimed as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Claimed
+UPDATE /* auditsq.Fail */ audits
+SET    claimed = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS claimed_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(claimed = claimed_held
+      AND    processed IS NULL
+      AND    claimed IS NOT NULL)
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: claimed as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Claimed
+UPDATE /* auditsq.Requeue */ audits
+SET    claimed = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS claimed_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(claimed = claimed_held
+      AND    processed IS NULL
+      AND    claimed IS NOT NULL)
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: claimed as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Claimed
+UPDATE /* auditsq.Extend */ audits
+SET    claimed = unixepoch()
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS claimed_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(claimed = claimed_held
+      AND    processed IS NULL
+      AND    claimed IS NOT NULL)
+RETURNING id, claimed;
+
+-- sql/enqueue.sql
+-- enqueue: a new row, ready or not by what it writes to processed
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Logonly
+INSERT /* auditsq.Enqueue */ INTO audits
+       (processed)
+VALUES ((case when ?1 then unixepoch() end))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new rows, ready or not by what it writes to processed, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Logonly
+INSERT /* auditsq.EnqueueMany */ INTO audits
+       (processed)
+SELECT (case when logonly_new then unixepoch() end)
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS logonly_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* auditsq.Stats */
+       count(*) FILTER (WHERE processed IS NULL AND (claimed <= unixepoch() - 7200 OR claimed IS NULL)) AS ready,
+       count(*) FILTER (WHERE processed IS NULL AND claimed IS NOT NULL AND claimed > unixepoch() - 7200) AS running,
+       count(*) FILTER (WHERE (processed is not null)) AS done,
+       count(*) FILTER (WHERE processed IS NULL AND claimed IS NOT NULL AND claimed <= unixepoch() - 7200) AS expired,
+       (unixepoch() - min(claimed) FILTER (WHERE processed IS NULL AND claimed IS NOT NULL AND claimed > unixepoch() - 7200)) AS oldest_running
+FROM   audits;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE processed IS NULL
+-- arguments: 1: limit
+SELECT /* auditsq.Peek */
+       id
+FROM   audits
+WHERE  processed IS NULL
+AND    (claimed <= unixepoch() - 7200 OR claimed IS NULL)
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* auditsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* auditsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('processed', 'INTEGER'),
+           ('claimed', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('audits') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* auditsq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('audits_ready', 'id', 'id', 'processedisnull')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('audits') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX audits_ready ON audits (id)
+WHERE  processed IS NULL;
