@@ -1025,6 +1025,9 @@ func (b *builder) addedState(ready string) string {
 	case c != nil:
 		return "ready or not by what it writes to " + plainText(c.Name)
 	}
+	if c := b.unset(); c != nil {
+		return "not ready before something else sets " + plainText(c.Name)
+	}
 	if c := b.undue(); c != nil && (b.fields[c] == nil || !b.fields[c].New) {
 		return "not ready before something else sets " + plainText(c.Name)
 	}
@@ -1062,10 +1065,30 @@ func (b *builder) added() string {
 	switch c, sure := b.leavesReady(queue.Enqueue); {
 	case len(b.saysReady()) > 0, c != nil && !sure:
 		return string(queue.MaybeReady)
-	case c != nil:
+	case c != nil, b.unset() != nil:
 		return "not ready yet"
 	}
 	return string(queue.Ready)
+}
+
+// unset returns a column in which a new row has a null that a ready one does not have, whatever NewJob
+// says; nil where there is none.
+func (b *builder) unset() *schema.Column {
+	ready, enqueue := b.spec.States[queue.Ready], b.spec.Transitions[queue.Enqueue]
+	if ready == nil || enqueue == nil {
+		return nil
+	}
+	for _, t := range ready.Tests {
+		c := t.Column
+		if c == nil || t.Op != queue.NotNull || len(t.Or) > 0 || c.NotNull || c.HasDefault || c.Generated || b.spec.Table.View ||
+			slices.ContainsFunc(enqueue.Writes, func(w queue.Write) bool { return w.Column == c }) {
+			continue
+		}
+		if !b.given(b.roles[c]) {
+			return c
+		}
+	}
+	return nil
 }
 
 // undue returns the column in which a new row has a null with which it is never ready, unless

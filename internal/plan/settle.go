@@ -927,6 +927,11 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 		b.pkg.Notes = append(b.pkg.Notes, "there is no Enqueue: "+b.noEnqueue)
 		return
 	}
+	if c := b.unset(); c != nil && b.spec.Stage {
+		b.noEnqueue = fmt.Sprintf("column %q of a new row is null, and with that it is not ready here", c.Name)
+		b.pkg.Notes = append(b.pkg.Notes, "there is no Enqueue: "+b.noEnqueue+"; qgen:on enqueue set … at that column, or ready:=…, would have it be")
+		return
+	}
 	e := &Enqueue{}
 	written := map[*schema.Column]queue.Value{}
 	asked := map[*schema.Column]bool{} // NewJob has them all anyway

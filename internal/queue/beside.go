@@ -36,13 +36,21 @@ func (s *Spec) Awaits(name StateName) (*Spec, StateName) {
 	return nil, ""
 }
 
-// AddedBy returns the queue over the table that adds the rows which a claim with strategy=pop changes or
-// deletes here: one that knows them, in whatever state. It is nil where nothing else adds them, where
-// both claim the same ready rows, each in its way, and where enqueue= says how this queue adds them.
+// AddedBy returns the queue over the table that adds the rows which are ready here: one whose claims make
+// them so, as those that somebody has there; of those which a claim with strategy=pop changes or deletes
+// one that knows them, in whatever state. It is nil where nothing else adds them, where both claim the
+// same ready rows, each in its way, and where enqueue= says how this queue adds them.
 func (s *Spec) AddedBy() *Spec {
 	ready := s.States[Ready]
-	if s.Strategy != "pop" || s.Absent || s.Upsert != nil || ready == nil {
+	if s.Absent || s.Upsert != nil || ready == nil {
 		return nil
+	}
+	if s.Strategy != "pop" {
+		i := slices.IndexFunc(s.Others, func(other *Spec) bool { return other.Strategy != "pop" && s.followsClaims(other) })
+		if i < 0 {
+			return nil
+		}
+		return s.Others[i]
 	}
 	changes := s.ChangesNamed() || slices.Contains(s.Anew, Finish)
 	i := slices.IndexFunc(s.Others, func(other *Spec) bool {
@@ -61,6 +69,18 @@ func (s *Spec) AddedBy() *Spec {
 		return nil
 	}
 	return s.Others[i]
+}
+
+// followsClaims reports whether what is ready here is what somebody has in another queue over the table.
+func (s *Spec) followsClaims(other *Spec) bool {
+	ready, there := s.States[Ready], other.States[Ready]
+	if believedApart(s.Members, other.Members) || there == nil || mayShare(s, ready.Tests, there.Tests) || !slices.ContainsFunc(ready.Tests, other.leavesAs) {
+		return false
+	}
+	return slices.ContainsFunc([]StateName{Claimed, Running}, func(name StateName) bool {
+		held := other.States[name]
+		return held != nil && mayShare(s, ready.Tests, held.Tests)
+	})
 }
 
 // PassesOn reports whether a claim with strategy=pop leaves its rows to a queue over the table of which
@@ -107,7 +127,7 @@ func (s *Spec) writesState(t *Transition, there []Test) bool {
 // state by: it says what becomes of the jobs of that queue.
 func (s *Spec) Decides() bool {
 	other, t := s.AddedBy(), s.Transitions[Finish]
-	if other == nil || t == nil {
+	if s.Strategy != "pop" || other == nil || t == nil {
 		return false
 	}
 	return slices.ContainsFunc(t.Writes, func(w Write) bool {
@@ -210,13 +230,15 @@ func (s *Spec) marks(t Test) bool {
 	})
 }
 
-// leavesAs reports whether a claim writes a constant by which a test of another queue over the table
-// holds.
+// leavesAs reports whether a claim, or the step that begins a claimed job, writes a constant by which a
+// test of another queue over the table holds.
 func (s *Spec) leavesAs(t Test) bool {
-	claim := s.Transitions[Claim]
-	return claim != nil && slices.ContainsFunc(claim.Writes, func(w Write) bool {
-		constant := w.Value.Kind == Literal || w.Value.Kind == Null
-		return constant && slices.ContainsFunc(s.own(t).Alternatives(), func(t Test) bool { return t.Column == w.Column && meets(w.Value, t) })
+	return slices.ContainsFunc([]TransitionName{Claim, Start}, func(name TransitionName) bool {
+		step := s.Transitions[name]
+		return step != nil && slices.ContainsFunc(step.Writes, func(w Write) bool {
+			constant := w.Value.Kind == Literal || w.Value.Kind == Null
+			return constant && slices.ContainsFunc(s.own(t).Alternatives(), func(t Test) bool { return t.Column == w.Column && meets(w.Value, t) })
+		})
 	})
 }
 

@@ -77,7 +77,7 @@ func newBinding(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func
 		spec: &Spec{
 			Name: one.name, Pos: one.pos, Table: t,
 			States: map[StateName]*State{}, Transitions: map[TransitionName]*Transition{},
-			Notes: one.notes,
+			Notes: one.notes, Stage: q.Further,
 		},
 		catalog: cat, table: t, config: q, fold: fold, errs: errs,
 		queue:   &annotation{verb: "queue", pos: one.pos, words: one.words},

@@ -124,6 +124,8 @@ type Spec struct {
 	Tables []*schema.Table // of the schema, whose names are taken
 	// Others are the other queues over Table, as Beside tells.
 	Others []*Spec
+	// Stage: the queue is a further one in the entry of another.
+	Stage bool
 
 	DoneDeletes   bool // Complete removes the row
 	FailedDeletes bool // Fail without attempts left removes the row
