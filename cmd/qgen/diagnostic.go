@@ -64,7 +64,7 @@ type diagnostic struct {
 func complaints(errs *source.ErrorList, root string) []diagnostic {
 	var all []diagnostic
 	for _, e := range errs.All() {
-		d := diagnostic{Rule: "input", Message: e.Msg, Hint: e.Hint, detail: e.Detail()}
+		d := diagnostic{Rule: "input", Message: e.Message(), Hint: e.Hint, detail: e.Detail()}
 		if e.Pos.IsValid() {
 			d.File = seen(root, e.Pos.File.Path)
 			d.Line, d.Column = e.Pos.Line(), e.Pos.Column()

@@ -20,6 +20,9 @@ import (
 // over the same table, as far as they are planned. It returns nil when it added complaints to errs.
 func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Package, errs *source.ErrorList) *Package {
 	before := errs.Len()
+	if q.Further {
+		defer errs.Within(q.Name.Value, before)
+	}
 	claimed := spec // where the rows of claimed jobs are
 	if spec.Away != nil {
 		claimed = spec.Away.Spec

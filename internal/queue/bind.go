@@ -19,6 +19,9 @@ import (
 // errs, and then there is no Spec.
 func Bind(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *source.ErrorList) []*Spec {
 	before := errs.Len()
+	if q.Further {
+		defer errs.Within(q.Name.Value, before)
+	}
 	loose(cat.Loose, errs)
 	for _, key := range q.Later {
 		refuse(errs, key.Pos, key.Value, "Leave the key out.")

@@ -14,6 +14,9 @@ type Error struct {
 	Pos  Pos
 	Msg  string // lower case, no full stop, names what the user wrote
 	Hint string // whole sentences: what to write instead
+	// Stages are the stages of an entry in which it arose, and not in the entry itself: what stands
+	// at the place may be about all of them.
+	Stages []string
 }
 
 // Errorf returns a complaint at pos.
@@ -27,12 +30,23 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return e
 }
 
+// Message returns what is wrong, and in which stages.
+func (e *Error) Message() string {
+	switch len(e.Stages) {
+	case 0:
+		return e.Msg
+	case 1:
+		return "in stage " + e.Stages[0] + ": " + e.Msg
+	}
+	return "in stages " + strings.Join(e.Stages, ", ") + ": " + e.Msg
+}
+
 // Error returns the position and the message on one line.
 func (e *Error) Error() string {
 	if !e.Pos.IsValid() {
-		return e.Msg
+		return e.Message()
 	}
-	return e.Pos.String() + ": " + e.Msg
+	return e.Pos.String() + ": " + e.Message()
 }
 
 // hintWidth is where hints are wrapped.
@@ -111,10 +125,20 @@ func (l *ErrorList) Errorf(pos Pos, format string, args ...any) *Error {
 	return e
 }
 
+// Within says of the complaints from a number on that they arose in a stage.
+func (l *ErrorList) Within(stage string, from int) {
+	for i, e := range l.errs[from:] {
+		told := *e // which may stand in other lists
+		told.Stages = []string{stage}
+		l.errs[from+i] = &told
+	}
+}
+
 // Len returns the number of complaints.
 func (l *ErrorList) Len() int { return len(l.errs) }
 
-// All returns the complaints by file, then by place, without repetitions.
+// All returns the complaints by file, then by place, without repetitions: one of an entry and of its
+// stages is of all, one of several stages names each.
 func (l *ErrorList) All() []*Error {
 	path := func(e *Error) string {
 		if e.Pos.File == nil {
@@ -126,9 +150,30 @@ func (l *ErrorList) All() []*Error {
 	slices.SortStableFunc(sorted, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(path(a), path(b)), cmp.Compare(a.Pos.Offset, b.Pos.Offset))
 	})
-	return slices.CompactFunc(sorted, func(a, b *Error) bool {
-		return path(a) == path(b) && a.Pos.Offset == b.Pos.Offset && a.Msg == b.Msg
-	})
+	var all []*Error
+	for _, e := range sorted {
+		place := func(have *Error) bool { return path(have) == path(e) && have.Pos.Offset == e.Pos.Offset }
+		i := len(all) - 1
+		for i >= 0 && place(all[i]) && all[i].Msg != e.Msg {
+			i--
+		}
+		if i < 0 || !place(all[i]) {
+			told := *e
+			all = append(all, &told)
+			continue
+		}
+		have := all[i]
+		if len(have.Stages) == 0 || len(e.Stages) == 0 {
+			have.Stages = nil
+			continue
+		}
+		for _, stage := range e.Stages {
+			if !slices.Contains(have.Stages, stage) {
+				have.Stages = append(slices.Clip(have.Stages), stage)
+			}
+		}
+	}
+	return all
 }
 
 // Err returns the list as an error, nil when it is empty.

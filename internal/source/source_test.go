@@ -61,6 +61,27 @@ func TestErrorListSortsAndCompacts(t *testing.T) {
 	}
 }
 
+// A complaint names the stages in which it arose, unless the entry has it as well.
+func TestErrorListNamesStages(t *testing.T) {
+	f := NewFile("a.sql", []byte("one\ntwo\nthree\n"))
+	first, second, third := f.Pos(0, 1), f.Pos(4, 1), f.Pos(8, 1)
+	var l ErrorList
+	l.Errorf(first, "of all")
+	for _, stage := range []string{"late", "lost"} {
+		from := l.Len()
+		l.Errorf(first, "of all")
+		l.Errorf(second, "of both")
+		l.Within(stage, from)
+	}
+	from := l.Len()
+	l.Errorf(third, "of one")
+	l.Within("late", from)
+	want := "a.sql:1:1: of all\na.sql:2:1: in stages late, lost: of both\na.sql:3:1: in stage late: of one"
+	if got := l.Err().Error(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestNearest(t *testing.T) {
 	words := []string{"status", "topic", "lease", "payload"}
 	for in, want := range map[string]string{"statsu": "status", "leese": "lease", "xyzzy": "", "Topic": "topic"} {
