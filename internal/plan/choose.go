@@ -161,7 +161,8 @@ var strategies = []strategy{
 	}},
 	{name: "pop", asked: "a taken row is gone, so it must be asked for", possible: func(b *builder) (bool, string, string) {
 		if !b.can(dialect.Returning) && b.locksTable() {
-			return b.lockless()
+			_, why, mend := b.lockless()
+			return false, why, "Say running=<value> on qgen:status and leave strategy= out: a claim then takes each row by an UPDATE of its own, which the engine runs alone, and Complete ends the job. A change of rows that the program names is one UPDATE or DELETE of its own. " + mend
 		}
 		if !b.can(dialect.Returning) && (!b.can(dialect.RowLocks) || len(b.spec.Key) == 0) {
 			return false, b.d.Title + " " + b.version.String() + " cannot return the rows of a DELETE", b.sinceMend(dialect.Returning)

@@ -28,3 +28,9 @@ CREATE TABLE calls (
     state    char(1) NOT NULL,         -- qgen:status ready=N running=A done=C
     priority int NOT NULL              -- qgen:order 1 desc
 ) ENGINE=MEMORY;
+-- A condition that reads other rows sees them as they are: the engine runs the UPDATE of each row alone.
+CREATE TABLE steps (
+    id    bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    batch int NOT NULL,
+    state char(1) NOT NULL             -- qgen:status ready=N running=A done=C
+) ENGINE=MyISAM;
