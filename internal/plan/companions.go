@@ -441,8 +441,12 @@ func (b *builder) checkCompanions(errs *source.ErrorList) {
 // purgeLeaves complains of what Purge would write to other tables where it is not there, because
 // other queues over the table may have all the rows that it would delete.
 func (b *builder) purgeLeaves(errs *source.ErrorList) bool {
-	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
-		if other, there := b.spec.Awaits(name); other != nil && b.tells(name) {
+	for _, name := range []queue.StateName{queue.Done, queue.Failed, queue.Ready} {
+		removes := b.tells(name)
+		if name == queue.Ready {
+			removes = b.spec.Expires != nil // of which the time is over
+		}
+		if other, there := b.spec.Awaits(name); other != nil && removes {
 			errs.Errorf(b.spec.Transitions[queue.Purge].With[0].Pos, "this queue has no Purge: rows that are %s here may be %s in the queue %s over the same table", name, there, other.Name).
 				WithHint("Say purge at the queue that is the last to be done with rows, or tell the rows of the two apart by where.")
 			return true

@@ -1174,8 +1174,11 @@ func (b *builder) given(c *queue.Column) bool {
 		case "result", "error":
 			// What is the answer may have been the question.
 			return slices.ContainsFunc(c.Roles, func(r queue.Role) bool { return r.Verb == "payload" })
-		case "status", "lease", "claimed", "heartbeat", "finished", "enqueued",
-			"version", "worker", "token", "seq":
+		case "lease", "claimed", "heartbeat":
+			if c.Column != b.spec.Due { // else a claim leaves its own time where a new job says when it is due
+				return false
+			}
+		case "status", "finished", "enqueued", "version", "worker", "token", "seq":
 			return false
 		}
 	}

@@ -24,7 +24,7 @@ func (s *Spec) Awaits(name StateName) (*Spec, StateName) {
 		return nil, ""
 	}
 	for _, other := range s.Others {
-		if believedApart(s.Members, other.Members) {
+		if believedApart(s.Members, other.Members) || other.takesAny() {
 			continue
 		}
 		for _, there := range []StateName{Ready, Claimed, Running} {
@@ -34,6 +34,16 @@ func (s *Spec) Awaits(name StateName) (*Spec, StateName) {
 		}
 	}
 	return nil, ""
+}
+
+// takesAny reports whether a claim with strategy=pop loses nothing when a row is gone that it might have
+// taken: it takes rows in any state, as its caller names them, or does no more than delete them.
+func (s *Spec) takesAny() bool {
+	t, ready := s.Transitions[Finish], s.States[Ready]
+	if s.Strategy != "pop" || t == nil || ready == nil {
+		return false
+	}
+	return len(ready.Tests) == 0 || t.Delete && len(t.With) == 0
 }
 
 // AddedBy returns the queue over the table that adds the rows which are ready here: one whose claims make
@@ -159,7 +169,7 @@ func (s *Spec) EndedEverywhere(name StateName) []Test {
 	}
 	tests := slices.Clone(state.Tests)
 	for _, other := range s.Others {
-		if believedApart(s.Members, other.Members) {
+		if believedApart(s.Members, other.Members) || other.takesAny() {
 			continue
 		}
 		done := other.States[Done]

@@ -8,6 +8,7 @@
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 -- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy returning: UPDATE takes the first rows in queue order and returns them; of two claims that meet one is undone and made again.
 --
@@ -31,8 +32,6 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
--- note: Purge leaves rows that are done here: the queue drop over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
--- note: Purge leaves rows that are failed here: the queue drop over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 -- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
 
@@ -129,6 +128,24 @@ LIMIT  $1;
 UPDATE /* jobsq.Redrive */ jobs
 SET    state = 'new',
        till = NULL
+WHERE  state = 'failed'
+LIMIT  $1;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'done' would find them
+-- arguments: 1: limit
+DELETE /* jobsq.Purge */ FROM jobs
+WHERE  state = 'done'
+LIMIT  $1;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'failed' would find them
+-- arguments: 1: limit
+DELETE /* jobsq.Purge */ FROM jobs
 WHERE  state = 'failed'
 LIMIT  $1;
 

@@ -8,6 +8,7 @@
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 -- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
 --
@@ -31,8 +32,6 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
--- note: Purge leaves rows that are done here: the queue drop over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
--- note: Purge leaves rows that are failed here: the queue drop over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
@@ -168,6 +167,36 @@ UPDATE picked
 SET    state = 'new',
        till = NULL
 OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, priority DESC, id)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* jobsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'done'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, priority DESC, id)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* jobsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'failed'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

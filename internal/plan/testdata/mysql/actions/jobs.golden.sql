@@ -8,6 +8,7 @@
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 -- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
 --
@@ -31,8 +32,6 @@
 --   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
--- note: Purge leaves rows that are done here: the queue drop over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
--- note: Purge leaves rows that are failed here: the queue drop over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
@@ -224,6 +223,38 @@ UPDATE /* jobsq.Redrive */ (
        STRAIGHT_JOIN jobs ON jobs.id = picked.id
 SET    state = 'new',
        till = NULL;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, priority DESC, id)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* jobsq.Purge */ jobs
+FROM   (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'done'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN jobs ON jobs.id = picked.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, priority DESC, id)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* jobsq.Purge */ jobs
+FROM   (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'failed'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN jobs ON jobs.id = picked.id;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

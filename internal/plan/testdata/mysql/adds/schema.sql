@@ -6,3 +6,9 @@ CREATE TABLE background_job (
 	time INT NOT NULL,
 	KEY (status, time)
 );
+-- When a job is due and when it was claimed stand in one column: a new job still says when it is due.
+CREATE TABLE revived (
+	id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+	at DATETIME NOT NULL DEFAULT '2000-01-01 00:00:00', -- qgen:due; claimed timeout=180s expired=recover; on retry,release set now
+	status TINYINT NOT NULL DEFAULT 1 -- qgen:status ready=1 running=0
+);

@@ -8,6 +8,7 @@
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 -- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy block: a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them.
 --
@@ -31,8 +32,6 @@
 --   guarded      not needed: block comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
--- note: Purge leaves rows that are done here: the queue drop over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
--- note: Purge leaves rows that are failed here: the queue drop over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
@@ -194,6 +193,32 @@ AND    TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP);
 UPDATE /* jobsq.Redrive */ JOBS
 SET    STATE = 'new',
        TILL = NULL
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   JOBS
+           WHERE  STATE = 'failed'
+           AND    ROWNUM <= :1)
+AND    STATE = 'failed';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, PRIORITY DESC, ID)
+-- arguments: 1: limit
+DELETE /* jobsq.Purge */ FROM JOBS
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   JOBS
+           WHERE  STATE = 'done'
+           AND    ROWNUM <= :1)
+AND    STATE = 'done';
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, PRIORITY DESC, ID)
+-- arguments: 1: limit
+DELETE /* jobsq.Purge */ FROM JOBS
 WHERE  ROWID IN (
            SELECT ROWID
            FROM   JOBS

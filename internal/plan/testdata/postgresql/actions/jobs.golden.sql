@@ -8,6 +8,7 @@
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 -- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
 --
@@ -31,8 +32,6 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
--- note: Purge leaves rows that are done here: the queue drop over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
--- note: Purge leaves rows that are failed here: the queue drop over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
@@ -183,6 +182,34 @@ WHERE  id = ANY (ARRAY(
            WHERE  state = 'failed'
            LIMIT  $1
            FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'done' would find them
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* jobsq.Purge */ FROM jobs
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'done'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'failed' would find them
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* jobsq.Purge */ FROM jobs
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'failed'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

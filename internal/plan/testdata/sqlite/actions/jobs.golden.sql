@@ -8,6 +8,7 @@
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 -- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
 --
@@ -32,8 +33,6 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: the fence compares column "till", which counts whole seconds: two claims within one second look alike
--- note: Purge leaves rows that are done here: the queue drop over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
--- note: Purge leaves rows that are failed here: the queue drop over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
@@ -166,6 +165,30 @@ WHERE  id IN (
 UPDATE /* jobsq.Redrive */ jobs
 SET    state = 'new',
        till = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'failed'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'done' would find them
+-- arguments: 1: limit
+DELETE /* jobsq.Purge */ FROM jobs
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'done'
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'failed' would find them
+-- arguments: 1: limit
+DELETE /* jobsq.Purge */ FROM jobs
 WHERE  id IN (
            SELECT id
            FROM   jobs

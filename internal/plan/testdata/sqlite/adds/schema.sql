@@ -4,3 +4,11 @@ CREATE TABLE tasks (
     state      TEXT NOT NULL,
     started_at INTEGER
 );
+-- Stages that take rows in any state, as their caller names them, or only delete, keep Purge from none.
+CREATE TABLE calls (
+    id        INTEGER PRIMARY KEY,
+    channel   INTEGER,
+    state     TEXT NOT NULL,
+    not_after INTEGER
+);
+CREATE TABLE logs (id INTEGER PRIMARY KEY, state TEXT);

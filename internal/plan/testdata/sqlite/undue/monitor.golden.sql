@@ -1,6 +1,6 @@
 -- Package monitorq uses the table monitor as a queue of jobs on SQLite 3.38 and later.
 --
--- 	         --Enqueue---------> not ready before something else sets at
+-- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
 -- 	running  --Complete--------> done
 -- 	running  --Fail------------> ready
@@ -34,7 +34,6 @@
 -- note: on release, column "at" gets at as qgen:on says, not now − 5m as qgen:due would
 -- note: rows are taken as they came, by column "id"; order 1 at column "at" takes them by their time, and reads none that wait for theirs
 -- note: the fence compares column "at", which counts whole seconds: two claims within one second look alike
--- note: warning: a job that Enqueue adds is not claimed before something else sets column "at": a null there is never due, and NewJob has no field for it; qgen:on enqueue set now lets a new job be due at once, and set arg:due lets NewJob say when
 
 -- sql/claim.sql
 -- claim: ready to running
@@ -170,10 +169,28 @@ WHERE  id IN (
            LIMIT  ?2);
 
 -- sql/enqueue.sql
--- enqueue: a new row, not ready before something else sets at
+-- enqueue: a new ready row
 -- locks: the database for writing, while the statement runs
+-- arguments: 1: new At
 INSERT /* monitorq.Enqueue */ INTO monitor
-DEFAULT VALUES
+       (at)
+VALUES (?1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all At
+INSERT /* monitorq.EnqueueMany */ INTO monitor
+       (at)
+SELECT at_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS at_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
 RETURNING id;
 
 -- sql/stats.sql

@@ -1,4 +1,4 @@
--- A null is never due, and one column is the time of the claim as well: nobody can say when a new job is due.
+-- A null is never due, and one column is the time of the claim as well: NewJob says when a new job is due.
 -- qgen:queue monitor
 CREATE TABLE monitor (
     id     INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -20,4 +20,11 @@ CREATE TABLE told (
     id     INTEGER PRIMARY KEY AUTOINCREMENT,
     state  TEXT NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
     at     INTEGER                      -- qgen:due as=epoch null=never
+);
+-- It is the time of the end as well: nobody can say when a new job is due.
+-- qgen:queue ended
+CREATE TABLE ended (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    state  TEXT NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    at     INTEGER                      -- qgen:due as=epoch null=never; finished
 );

@@ -8,6 +8,7 @@
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 -- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
 --
@@ -31,8 +32,6 @@
 -- * guarded      the old state is compared when a row is taken
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
--- note: Purge leaves rows that are done here: the queue drop over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
--- note: Purge leaves rows that are failed here: the queue drop over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 -- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
 
@@ -225,6 +224,26 @@ LIMIT  ?;
 UPDATE /* jobsq.Redrive */ jobs
 SET    state = 'new',
        till = NULL
+WHERE  state = 'failed'
+LIMIT  ?;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (state)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* jobsq.Purge */ FROM jobs
+WHERE  state = 'done'
+LIMIT  ?;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (state)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* jobsq.Purge */ FROM jobs
 WHERE  state = 'failed'
 LIMIT  ?;
 

@@ -1,0 +1,90 @@
+-- Package overdueq uses the table calls as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	ready    --Claim-----------> (deleted)
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It locks the database for writing while the statement runs. Nothing is written later: what a worker would do with the jobs it took is lost when it dies.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "calls" adds the rows that a claim takes here
+
+-- sql/claim.sql
+-- claim: ready to gone
+-- locks: the database for writing, while the statement runs
+-- index: the primary key (id)
+-- arguments: 1: limit
+DELETE /* overdueq.Claim */ FROM calls
+WHERE  id IN (
+           SELECT id
+           FROM   calls
+           WHERE  (not_after < 7)
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, channel, state, not_after;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* overdueq.Stats */
+       count(*) FILTER (WHERE (not_after < 7)) AS ready
+FROM   calls;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- arguments: 1: limit
+SELECT /* overdueq.Peek */
+       id, channel, state, not_after
+FROM   calls
+WHERE  (not_after < 7)
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* overdueq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* overdueq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('channel', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('not_after', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('calls') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
