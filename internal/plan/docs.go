@@ -1117,6 +1117,14 @@ func (b *builder) undue() *schema.Column {
 	return nil
 }
 
+// readyWhen says of a new job that it can be claimed, and when.
+func (e *Enqueue) readyWhen() string {
+	if slices.ContainsFunc(e.Fields, func(f *Field) bool { return f.Due }) {
+		return "ready to be claimed when it is due"
+	}
+	return "ready to be claimed"
+}
+
 func (b *builder) docEnqueue(e *Enqueue) {
 	if e.Upsert {
 		b.docUpsert(e)
@@ -1129,7 +1137,7 @@ func (b *builder) docEnqueue(e *Enqueue) {
 		none, some = "After an error some of them may have been added.", "some of the jobs added and others not"
 		all = none
 	}
-	one, many := "Enqueue adds a job, "+b.addedState("ready to be claimed"), "EnqueueMany adds "
+	one, many := "Enqueue adds a job, "+b.addedState(e.readyWhen()), "EnqueueMany adds "
 	locks := "It locks nothing that others wait for" + b.readsOfNew() + "."
 	switch {
 	case e.Absent:
@@ -1345,14 +1353,22 @@ func (b *builder) fence() string {
 }
 
 // comesBack says how a job that somebody has may come to be claimed by another, "" when it
-// may not before it is settled.
+// may not before it is settled. It asks the steps, since some operations may not be planned yet.
 func (b *builder) comesBack() string {
-	switch p := b.pkg; {
-	case p.Recover != nil && !b.spec.ExpiredFails:
+	p := b.pkg
+	may := func(planned bool, names ...queue.TransitionName) bool {
+		return planned || b.side == nil && p.Strategy != "pop" && slices.ContainsFunc(names, func(name queue.TransitionName) bool {
+			t := b.spec.Transitions[name]
+			return t != nil && !t.KeepsRow()
+		})
+	}
+	recovers := may(p.Recover != nil, queue.Recover, queue.GiveUp) && !p.Hold && b.hasRunning()
+	switch {
+	case recovers && !b.spec.ExpiredFails:
 		return "recovered"
-	case p.Recover != nil && p.Redrive != nil:
+	case recovers && may(p.Redrive != nil, queue.Redrive):
 		return "given up, redriven"
-	case p.Requeue != nil, p.Retry != nil, slices.ContainsFunc(p.Outcomes, func(o *Outcome) bool { return o.To == queue.Ready }):
+	case may(p.Requeue != nil || p.Retry != nil, queue.Release), slices.ContainsFunc(b.spec.Outcomes, func(o *queue.Outcome) bool { return o.To == queue.Ready }):
 		return "given back"
 	}
 	return ""

@@ -1189,6 +1189,40 @@ func TestRowsThatMayStayAsTheyAre(t *testing.T) {
 	}
 }
 
+// Where a job that somebody has may be claimed by another, no comment of what settles it says that it acts
+// on jobs of its own alone, unless a worker or more is compared.
+func TestCommentsOfJobsThatComeBack(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		if m.Guarantee != queue.FenceStatus || m.Requeue == nil {
+			return
+		}
+		for name, s := range m.settles() {
+			for _, text := range s.Doc {
+				if strings.HasPrefix(text, "It acts only on jobs that are running") || strings.HasPrefix(text, "It acts only on jobs that are claimed") {
+					t.Errorf("the comment of %s says %q", name, text)
+				}
+			}
+		}
+	})
+}
+
+// The comments of what gives a job back say so where what is written there decides whether it is ready;
+// that of Enqueue says when it is due.
+func TestCommentsOfDoubtfulRows(t *testing.T) {
+	_, crons := casePlan(t, "sqlite", "doubts", "crons")
+	for want, got := range map[string]string{
+		"Fail gives a job back, which is ready again if what sql/retry.sql writes to result says so, as due as it was":                       crons.Retry.Doc[0],
+		"Complete gives jobs back that are done, due by what sql/complete.sql writes to next: they are ready again if what sql/complete.sql": crons.Complete.Doc[0],
+		"Skipped settles jobs as skipped: they are ready again if what sql/outcome_skipped.sql writes to result says so":                     crons.Outcomes[0].Doc[0],
+		"Requeue gives jobs back unprocessed: they are ready again, and the try does not count.":                                             crons.Requeue.Doc[0],
+		"Enqueue adds a job, ready to be claimed when it is due, and returns its key.":                                                       crons.Enqueue.Doc[0],
+	} {
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("the comment says %q, want %q", got, want)
+		}
+	}
+}
+
 // What gives jobs up is told among the transitions, wherever their claims are held.
 func TestGiveUpIsTold(t *testing.T) {
 	everyPlan(t, func(t *testing.T, m made) {
