@@ -1118,9 +1118,15 @@ func (b *builder) undue() *schema.Column {
 }
 
 // readyWhen says of a new job that it can be claimed, and when.
-func (e *Enqueue) readyWhen() string {
-	if slices.ContainsFunc(e.Fields, func(f *Field) bool { return f.Due }) {
+func (b *builder) readyWhen(e *Enqueue) string {
+	due := slices.ContainsFunc(e.Fields, func(f *Field) bool { return f.Due })
+	switch {
+	case due && b.spec.Besides:
+		return "ready to be claimed when it is due and the conditions of the queue hold"
+	case due:
 		return "ready to be claimed when it is due"
+	case b.spec.Besides:
+		return "ready to be claimed while the conditions of the queue hold"
 	}
 	return "ready to be claimed"
 }
@@ -1137,7 +1143,7 @@ func (b *builder) docEnqueue(e *Enqueue) {
 		none, some = "After an error some of them may have been added.", "some of the jobs added and others not"
 		all = none
 	}
-	one, many := "Enqueue adds a job, "+b.addedState(e.readyWhen()), "EnqueueMany adds "
+	one, many := "Enqueue adds a job, "+b.addedState(b.readyWhen(e)), "EnqueueMany adds "
 	locks := "It locks nothing that others wait for" + b.readsOfNew() + "."
 	switch {
 	case e.Absent:

@@ -1215,7 +1215,7 @@ func TestCommentsOfDoubtfulRows(t *testing.T) {
 		"Complete gives jobs back that are done, due by what sql/complete.sql writes to next: they are ready again if what sql/complete.sql": crons.Complete.Doc[0],
 		"Skipped settles jobs as skipped: they are ready again if what sql/outcome_skipped.sql writes to result says so":                     crons.Outcomes[0].Doc[0],
 		"Requeue gives jobs back unprocessed: they are ready again, and the try does not count.":                                             crons.Requeue.Doc[0],
-		"Enqueue adds a job, ready to be claimed when it is due, and returns its key.":                                                       crons.Enqueue.Doc[0],
+		"Enqueue adds a job, ready to be claimed when it is due and the conditions of the queue hold, and returns its key.":                  crons.Enqueue.Doc[0],
 	} {
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("the comment says %q, want %q", got, want)

@@ -647,7 +647,7 @@ func (b *builder) docUpsert(e *Enqueue) {
 	if u.key.where != "" {
 		among, state = ", of those where "+plainText(oneSpaced(u.key.where)), ""
 	}
-	one := "Enqueue adds a job, " + b.addedState(e.readyWhen()) + ", unless a row is like it in " + u.key.list() + among +
+	one := "Enqueue adds a job, " + b.addedState(b.readyWhen(e)) + ", unless a row is like it in " + u.key.list() + among +
 		". That is changed in its place" + state + ": it gets " + strings.Join(gets, "; ") + ". All else of it stays as it is."
 	many := "EnqueueMany does with each of the jobs what Enqueue does, in their order: of two that are alike the later has the last word."
 	if e.tellsKey() {

@@ -75,6 +75,9 @@ func (b *binding) askMembers() {
 		}
 		members = append(members, Test{Column: c, Op: NotNull}) // which a condition says that is asked of ready rows alone
 	}
+	b.spec.Besides = slices.ContainsFunc(b.narrow, func(t Test) bool {
+		return t.Op == Raw && !slices.ContainsFunc(members, func(m Test) bool { return m.SQL == strings.TrimSpace(t.SQL) })
+	})
 	for _, test := range members {
 		b.spec.Members = append(b.spec.Members, test)
 		for name, state := range b.spec.States {

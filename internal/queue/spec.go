@@ -124,6 +124,9 @@ type Spec struct {
 	Tables []*schema.Table // of the schema, whose names are taken
 	// Others are the other queues over Table, as Beside tells.
 	Others []*Spec
+	// Besides: SQL of the user's asks more of a ready row than its state and its time, and may not hold
+	// of a new one.
+	Besides bool
 	// Stage: the queue is a further one in the entry of another.
 	Stage bool
 
