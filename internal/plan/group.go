@@ -508,6 +508,7 @@ func (b *builder) groupIndexes() []wanted {
 	w := b.wantedFor(g.Waiting)
 	if w.plain {
 		line = append(line, leading(g.Waiting)...)
+		w.told, w.fixed = len(line), len(line) // of one value, in whatever order
 	}
 	for _, o := range g.Order {
 		if !slices.ContainsFunc(line, func(k indexKey) bool { return k.column == o.Column }) {

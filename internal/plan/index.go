@@ -52,6 +52,20 @@ func (w wanted) order() []indexKey {
 	return slices.DeleteFunc(slices.Clone(w.columns[w.fixed:]), func(k indexKey) bool { return k.spare })
 }
 
+// ledBy reports whether an index with those columns leads to rows by a column, of which they have one
+// value or some: nothing else stands before it.
+func (w wanted) ledBy(columns []schema.IndexColumn, c *schema.Column) bool {
+	for _, x := range columns {
+		switch {
+		case x.Length > 0 || !slices.ContainsFunc(w.columns[:w.fixed], func(k indexKey) bool { return k.column != nil && k.column == x.Column }):
+			return false
+		case x.Column == c:
+			return true
+		}
+	}
+	return false
+}
+
 // sortedClaim is what an index of the claim serves that does not give the order.
 const sortedClaim = "serves Claim: ready rows, which are then sorted"
 
@@ -201,6 +215,15 @@ func (b *builder) readyIndex(unordered bool) wanted {
 	if k, ok := b.askedValue(); ok && w.plain && w.fixed == 0 {
 		w.columns, w.why, w.sorted = []indexKey{k}, sortedClaim, true
 	}
+	if w.sorted && len(w.columns) == w.fixed {
+		// What callers list leads to rows as one value does where nothing is in order anyway.
+		for _, c := range b.listed() {
+			if !b.unindexed(c) && !slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == c }) {
+				w.columns, w.asked = append(w.columns, indexKey{column: c, spare: true}), append(w.asked, c)
+			}
+		}
+		w.fixed = len(w.columns)
+	}
 	for _, c := range spoken {
 		if w.plain && !slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == c }) && (w.sorted || open && b.can(dialect.IndexFilter)) {
 			w.columns = append(w.columns, indexKey{column: c, spare: !w.sorted})
@@ -210,7 +233,7 @@ func (b *builder) readyIndex(unordered bool) wanted {
 		w.columns = append(w.columns, indexKey{column: w.due, spare: true})
 	}
 	for _, c := range b.askedLast(w) {
-		if w.asked = append(w.asked, c); open && !w.sorted && b.comparedInIndex(queue.Test{Column: c}) && !b.unindexed(c) {
+		if w.asked = append(w.asked, c); (open || w.sorted) && b.comparedInIndex(queue.Test{Column: c}) && !b.unindexed(c) {
 			w.columns = append(w.columns, indexKey{column: c, spare: true})
 		}
 	}
@@ -329,6 +352,9 @@ func (b *builder) askedLast(w wanted) (columns []*schema.Column) {
 func (b *builder) askNote(w wanted, columns []schema.IndexColumn) string {
 	var text string
 	for _, c := range w.asked {
+		if w.ledBy(columns, c) {
+			continue // rows of others are not read
+		}
 		how := "are read and passed over"
 		if slices.ContainsFunc(columns, func(x schema.IndexColumn) bool { return x.Column == c }) && b.comparedInIndex(queue.Test{Column: c}) {
 			how = "are passed over in it"
@@ -984,11 +1010,13 @@ func (b *builder) buildIndexes() {
 				b.pkg.Notes = append(b.pkg.Notes, note)
 				continue
 			}
-			if p, name := b.advisedBy(w); p != nil {
-				ix.Name, ix.Of = name, p.Name
-				w.name = name
+			if p, other := b.advisedBy(w); p != nil {
+				shared := *other
+				shared.Why, shared.Lacking, shared.Of, shared.Then = ix.Why, ix.Lacking, p.Name, cmp.Or(b.buildNote(), w.then)
+				ix, made = shared, b.own(shared.made)
+				break
 			}
-			ix.On = b.indexOn(w)
+			ix.On, ix.made = b.indexOn(w), made
 			ix.take(b, w)
 			ix.DDL, ix.Then = b.indexDDL(w), cmp.Or(b.buildNote(), w.then)
 			if len(w.predicate()) > 0 {
@@ -1115,24 +1143,50 @@ func (ix *Index) take(b *builder, w wanted) {
 	ix.predicate = strings.ToLower(unspaced.Replace(predicate))
 }
 
-// advisedBy returns an earlier package over the table that advises the same index, and what that is
-// called there; nil where none does.
-func (b *builder) advisedBy(w wanted) (*Package, string) {
-	for _, p := range b.earlier {
-		for _, ix := range p.Indexes {
-			if ix.DDL != "" && ix.On == b.indexOn(w) {
-				return p, ix.Name
+// advisedBy returns an earlier package over the table and an index that it advises, which is the same or
+// serves as well; nil where there is none.
+func (b *builder) advisedBy(w wanted) (*Package, *Index) {
+	for _, same := range []func(*Index) bool{
+		func(ix *Index) bool { return ix.On == b.indexOn(w) },
+		func(ix *Index) bool {
+			made := b.own(ix.made)
+			return made != nil && b.serves(made, w) == wholly && b.holdsSpare(made, w)
+		},
+	} {
+		for _, p := range b.earlier {
+			for i := range p.Indexes {
+				if ix := &p.Indexes[i]; ix.DDL != "" && same(ix) {
+					return p, ix
+				}
 			}
 		}
 	}
-	return nil, ""
+	return nil, nil
+}
+
+// own returns an index that another package advises over the columns of this one's table; nil where the
+// table lacks one.
+func (b *builder) own(made *schema.Index) *schema.Index {
+	own := *made
+	own.Columns = slices.Clone(made.Columns)
+	for i, c := range own.Columns {
+		if c.Column == nil {
+			continue
+		}
+		if own.Columns[i].Column = b.spec.Table.Column(c.Column.Name); own.Columns[i].Column == nil {
+			return nil
+		}
+	}
+	return &own
 }
 
 // sharedName returns the name of an index, that of an earlier package over the table where one
-// advises the same.
+// advises what serves as well.
 func (b *builder) sharedName(w wanted) string {
-	_, name := b.advisedBy(w)
-	return cmp.Or(name, w.name)
+	if _, ix := b.advisedBy(w); ix != nil {
+		return ix.Name
+	}
+	return w.name
 }
 
 // keys returns the keys of an index as DDL.
@@ -1508,7 +1562,7 @@ func (b *builder) walksPast(ix *schema.Index, w wanted) bool {
 		return false
 	}
 	listed := slices.ContainsFunc(b.topics(), func(c *schema.Column) bool {
-		return !slices.ContainsFunc(w.columns[:w.fixed], func(k indexKey) bool { return k.column == c })
+		return !slices.ContainsFunc(w.columns[:w.fixed], func(k indexKey) bool { return k.column == c && !k.spare })
 	})
 	return listed && slices.ContainsFunc(b.spec.Table.Indexes, func(other *schema.Index) bool { return !other.Invisible && b.asksFor(other) })
 }
@@ -1569,15 +1623,20 @@ func (b *builder) topics() (columns []*schema.Column) {
 	return columns
 }
 
-// named returns the columns of which the caller of a claim says the values that rows have: a list, an
-// argument that SQL compares with one, or what SQL reads by one.
-func (b *builder) named() []*schema.Column {
-	var columns []*schema.Column
+// listed returns the columns of which every caller of a claim says some values.
+func (b *builder) listed() (columns []*schema.Column) {
 	for _, p := range b.spec.Params {
 		if p.Kind == queue.List && !p.Optional && len(p.Any) == 0 {
 			columns = append(columns, p.Column)
 		}
 	}
+	return columns
+}
+
+// named returns the columns of which the caller of a claim says the values that rows have: a list, an
+// argument that SQL compares with one, or what SQL reads by one.
+func (b *builder) named() []*schema.Column {
+	columns := b.listed()
 	for _, t := range b.stateTests(queue.Ready) {
 		if t.Op != queue.Raw || len(t.Or) > 0 {
 			continue
@@ -1755,7 +1814,7 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 		if i < w.told && (!w.plain || slices.ContainsFunc(w.where, func(t queue.Test) bool { return t.Column == k.column && said(t) })) {
 			continue
 		}
-		if k.spare && !slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool { return c.Column == k.column }) {
+		if k.spare && (!slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool { return c.Column == k.column }) || w.sorted && !w.ledBy(ix.Columns, k.column)) {
 			continue
 		}
 		if fixed = append(fixed, k.column); i < w.told {

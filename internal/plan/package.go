@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
 )
 
 // Package is everything an emitted package needs.
@@ -755,6 +756,7 @@ type Index struct {
 	// are the columns of one that ends with the key by itself, and predicate is the predicate of
 	// both; columns is "" where no other serves.
 	columns, least, predicate string
+	made                      *schema.Index // as the schema would have it, where DDL creates it
 }
 
 // ColumnUse tells for explain what a column was understood as.

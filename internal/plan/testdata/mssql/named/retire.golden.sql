@@ -9,7 +9,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_retire_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock, but for those that callers give.
 --
@@ -152,7 +152,7 @@ AND    have.is_disabled = 0;
 SELECT /* retireq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_retire_ready', 'state, id', 'state', '')
+           VALUES ('jobs_ready', 'state, id', 'state', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -181,6 +181,7 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_retire_ready ON jobs (state, id);
+-- jobsq advises the same
+CREATE INDEX jobs_ready ON jobs (state, id, run_at);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

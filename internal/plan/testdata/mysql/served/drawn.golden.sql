@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates descriptors_drawn_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates descriptors_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -382,7 +382,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* drawnq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'descriptors_drawn_ready' AS name, 'state, kind' AS columns, 'state, kind' AS least
+           SELECT 'descriptors_ready' AS name, 'state, kind, id' AS columns, 'state, kind' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -401,4 +401,5 @@ WHERE  NOT EXISTS (
            OR     have.columns = want.least);
 
 -- serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those; it also serves Recover: rows that somebody has, which are few
-ALTER TABLE descriptors ADD INDEX descriptors_drawn_ready (state, kind), ALGORITHM=INPLACE, LOCK=NONE;
+-- descriptorsq advises the same
+ALTER TABLE descriptors ADD INDEX descriptors_ready (state, kind, id), ALGORITHM=INPLACE, LOCK=NONE;

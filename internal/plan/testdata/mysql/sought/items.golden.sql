@@ -27,7 +27,7 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then deletes
 -- locks: all ready rows of what is asked for, which are sorted first, until commit; waits for rows that are locked
--- index: items_source (source)
+-- index: items_source (source); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param_list source []string, 2: limit
 SELECT /* itemsq.Claim */
@@ -82,7 +82,7 @@ FROM   items;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: items_source (source)
+-- index: items_source (source); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param_list source []string, 2: limit
 SELECT /* itemsq.Peek */
@@ -162,4 +162,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: the rows of each value that is asked for, which are then sorted: items_source serves already
+-- serves Claim: ready rows, which are then sorted: items_source serves already

@@ -9,7 +9,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_RETIRE_READY.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock, but for those that callers give.
 --
@@ -34,7 +34,7 @@
 -- arguments: 1: param before time.Time, 2: limit, 3: cursor
 DECLARE /* retireq.Claim */
     CURSOR candidate IS
-        SELECT /*+ INDEX(JOBS JOBS_RETIRE_READY) */ ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_READY) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  STATE = 'new'
         AND    (made < TO_TIMESTAMP_TZ(:1, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'))
@@ -146,7 +146,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* retireq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'JOBS_RETIRE_READY' AS name FROM DUAL
+           SELECT 'JOBS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -156,5 +156,6 @@ WHERE  NOT EXISTS (
            AND    have.index_name = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX JOBS_RETIRE_READY ON JOBS (STATE, ID) ONLINE;
+-- jobsq advises the same
+CREATE INDEX JOBS_READY ON JOBS (STATE, ID, RUN_AT) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

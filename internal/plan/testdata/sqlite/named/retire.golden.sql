@@ -9,7 +9,7 @@
 --
 -- It locks the database for writing while the statement runs. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_retire_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock, but for those that callers give.
 --
@@ -115,7 +115,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* retireq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('jobs_retire_ready', 'id', 'id', 'state=''new''')
+    VALUES ('jobs_ready', 'id', 'id', 'state=''new''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -138,5 +138,6 @@ WHERE  NOT EXISTS (
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_retire_ready ON jobs (id)
+-- jobsq advises the same
+CREATE INDEX jobs_ready ON jobs (id, run_at)
 WHERE  state = 'new';

@@ -8,7 +8,7 @@
 --
 -- It locks the database for writing while the statement runs. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_sweep_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -101,7 +101,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* sweepq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('jobs_sweep_ready', 'id', 'id', 'stateisnull')
+    VALUES ('jobs_ready', 'id', 'id', 'stateisnull')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -124,5 +124,6 @@ WHERE  NOT EXISTS (
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_sweep_ready ON jobs (id)
+-- jobsq advises the same
+CREATE INDEX jobs_ready ON jobs (id, run_at)
 WHERE  state IS NULL;
