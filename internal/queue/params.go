@@ -286,6 +286,12 @@ func (b *binding) expression(l literal, args *[]*Param) (string, bool) {
 			if end < 0 {
 				return wrong(i, 1, "a quote is not closed")
 			}
+			if at := quotedMacro.FindStringIndex(text[i : i+end+2]); ch != '\'' && at != nil {
+				macro := text[i+at[0] : i+at[1]]
+				b.errorf(l.at(i+at[0], len(macro)), "%s stands within double quotes, where it is a part of a name or of a text", macro).
+					WithHint("Leave these quotes out: what stands in the place of SQL is SQL already, and needs none but those of YAML, or of the annotation.")
+				return "", false
+			}
 			out.WriteString(text[i : i+end+2])
 			i += end + 1
 			continue
@@ -323,6 +329,9 @@ func (b *binding) expression(l literal, args *[]*Param) (string, bool) {
 	b.spec.Expressions = append(b.spec.Expressions, Expression{SQL: found, Pos: l.pos})
 	return found, b.errs.Len() == before
 }
+
+// quotedMacro finds what stands in braces for something of the language.
+var quotedMacro = regexp.MustCompile(`\{\s*(row|new|now|time|today|failures|arg:[^{}]*)\s*\}`)
 
 // behindRow is the name of a column behind {row}; one behind which an argument list begins is
 // a method.
