@@ -70,6 +70,12 @@ func (b *binding) readLike() {
 	}
 	l := &Like{Pos: w.pos}
 	v := w.values[0]
+	if strings.Contains(v.text, "(") {
+		b.errorf(v.pos, "%s is an expression, and like= compares columns", strings.TrimSpace(v.text)).
+			WithHint("Create a unique index over it, with a predicate where ended jobs do not count, and say enqueue=absent without like=: CREATE UNIQUE INDEX %s_like ON %s (%s). Or keep its value in a column of its own, and name that.",
+				b.table.Name, b.table.QualifiedName(), strings.TrimSpace(v.text))
+		return
+	}
 	for name := range strings.SplitSeq(v.text, ",") {
 		c := b.columnNamed(b.table, strings.TrimSpace(name), v.pos)
 		switch {
@@ -90,12 +96,17 @@ func (b *binding) readLike() {
 		for _, v := range among.values {
 			state := StateName(v.text)
 			switch {
+			case strings.ContainsAny(v.text, "|, "):
+				states := strings.FieldsFunc(v.text, func(r rune) bool { return strings.ContainsRune("|, ", r) })
+				b.errorf(v.pos, "%q is no state of a job", v.text).
+					WithHint("Write the states with bars and without quotes: among=%s.", strings.Join(states, "|"))
+				return
 			case !slices.Contains([]StateName{Ready, Claimed, Running, Done, Failed}, state):
 				b.errorf(v.pos, "%q is no state of a job", v.text).
 					WithHint("%s", suggest(v.text, []string{string(Ready), string(Claimed), string(Running), string(Done), string(Failed)}, "The states are"))
 				return
 			case b.spec.States[state] == nil:
-				b.errorf(v.pos, "no row of this queue is %s", state).WithHint("Leave the word out.")
+				b.errorf(v.pos, "no row of this queue is %s", state).WithHint("Leave the word out. The states of its rows are %s.", b.statesOfRows())
 				return
 			case slices.Contains(l.Among, state):
 				b.errorf(v.pos, "%s is said twice", state).WithHint("Name each state once.")
@@ -127,6 +138,17 @@ func (b *binding) readLike() {
 		l.Tests = nil
 	}
 	b.spec.Like = l
+}
+
+// statesOfRows lists the states in which rows of the queue can be.
+func (b *binding) statesOfRows() string {
+	var names []string
+	for _, state := range []StateName{Ready, Claimed, Running, Done, Failed} {
+		if b.spec.States[state] != nil {
+			names = append(names, string(state))
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // text says for people what else is said of it.

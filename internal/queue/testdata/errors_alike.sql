@@ -14,3 +14,9 @@ CREATE TABLE f (id bigserial PRIMARY KEY, kind text, state text NOT NULL DEFAULT
 CREATE TABLE g (id bigserial PRIMARY KEY, kind text);
 -- qgen:queue h enqueue=absent like="kind" among=ready|failed done=delete failed=delete
 CREATE TABLE h (id bigserial PRIMARY KEY, kind text, till timestamptz); -- qgen:lease length=5m
+-- qgen:queue i enqueue=absent like="kind" among="ready|done"
+CREATE TABLE i (id bigserial PRIMARY KEY, kind text, state text NOT NULL DEFAULT 'new'); -- qgen:status ready=new running=busy done=done
+-- qgen:queue j enqueue=absent like="lower(email), kind" done=delete
+CREATE TABLE j (id bigserial PRIMARY KEY, email text, kind text);
+-- qgen:queue k enqueue=absent like="kind" among="ready, running" done=delete
+CREATE TABLE k (id bigserial PRIMARY KEY, kind text);
