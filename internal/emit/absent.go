@@ -5,6 +5,7 @@ package emit
 
 import (
 	"github.com/qgen-dev/qgen/internal/code"
+	"github.com/qgen-dev/qgen/internal/plan"
 )
 
 // absentMethods emits Enqueue and EnqueueMany, and what both run.
@@ -57,7 +58,7 @@ func (w *writer) enqueueAbsent(f *code.File) {
 				g.Var().Id("n").Int()
 			}
 			g.Add(observe(code.Id("q"), code.Lit("enqueue"), count.Clone()))
-			add := code.List(into.Clone(), code.Err()).Op("=").Add(w.addCall())
+			add := code.List(into.Clone(), code.Err()).Op("=").Add(w.addCall(code.False()))
 			if len(e.With) > 0 {
 				g.Add(attempt(code.Id("q"), how, code.Lit("enqueue"),
 					code.If(add, code.Err().Op("!=").Nil()).Block(code.Return(code.Err())),
@@ -78,9 +79,12 @@ func (w *writer) enqueueAbsent(f *code.File) {
 		}))
 }
 
-// addCall is q.add(ctx, db, job).
-func (w *writer) addCall() *code.Statement {
-	return code.Id("q").Dot("add").Call(code.Id("ctx"), code.Id("db"), code.Id("job"))
+// addCall is q.add(ctx, db, job), where jobs that are alike wait for each other q.add(ctx, db, job, alone).
+func (w *writer) addCall(alone *code.Statement) *code.Statement {
+	if w.Enqueue.Gate == nil {
+		return code.Id("q").Dot("add").Call(code.Id("ctx"), code.Id("db"), code.Id("job"))
+	}
+	return code.Id("q").Dot("add").Call(code.Id("ctx"), code.Id("db"), code.Id("job"), alone)
 }
 
 // addMethod emits
@@ -111,12 +115,16 @@ func (w *writer) addMethod(f *code.File) {
 	known := func(key *code.Statement) *code.Statement {
 		return code.Return(code.Index().Id("Key").Values(key), code.Nil())
 	}
+	params := []*code.Statement{ctxParam(), code.Id("db").Id("DBTX"), code.Id("job").Id("NewJob")}
+	if e.Gate != nil {
+		doc += " alone says that no other producer adds any meanwhile."
+		params = append(params, code.Id("alone").Bool())
+	}
 	decl(f, []string{doc},
-		code.Func().Add(queueReceiver()).Id("add").Params(ctxParam(), code.Id("db").Id("DBTX"), code.Id("job").Id("NewJob")).Params(result, code.Error()).BlockFunc(func(g *code.Group) {
+		code.Func().Add(queueReceiver()).Id("add").Params(params...).Params(result, code.Error()).BlockFunc(func(g *code.Group) {
 			if e.Gate != nil {
 				_, args := w.arguments(e.Gate, source{one: code.Id("job")}, "")
-				g.If(code.List(code.Id("_"), code.Err()).Op(":=").Add(execCall(w.boundOf(code.Id("q"), e.Gate, args)...)), code.Err().Op("!=").Nil()).Block(
-					code.Return(none.Clone(), code.Err()))
+				g.If(code.Op("!").Id("alone")).Block(w.pass(e.Gate, args, none.Clone()))
 			}
 			var value, call *code.Statement
 			switch {
@@ -152,6 +160,12 @@ func (w *writer) addMethod(f *code.File) {
 		}))
 }
 
+// pass emits the return of what an error in a statement leaves, before others that it lets pass.
+func (w *writer) pass(gate *plan.Statement, args []*code.Statement, results ...*code.Statement) *code.Statement {
+	return code.If(code.List(code.Id("_"), code.Err()).Op(":=").Add(execCall(w.boundOf(code.Id("q"), gate, args)...)), code.Err().Op("!=").Nil()).Block(
+		code.Return(append(results, code.Err())...))
+}
+
 // enqueueManyAbsent emits
 //
 //	func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, added []bool, err error) {
@@ -162,6 +176,12 @@ func (w *writer) addMethod(f *code.File) {
 //		…
 //		err = q.transact(ctx, "enqueue", func(db DBTX) error {
 //			keys, added, n = make([]Key, len(news)), make([]bool, len(news)), 0
+//			alone := len(news) > 100 // and what follows, where jobs that are alike wait for each other
+//			if alone {
+//				if _, err := exec(ctx, db, enqueueAloneSQL); err != nil {
+//					return err
+//				}
+//			}
 //			for i, job := range news {
 //				one, err := q.add(ctx, db, job)
 //				if err != nil {
@@ -188,7 +208,7 @@ func (w *writer) enqueueManyAbsent(f *code.File) {
 	if e.Many != nil {
 		adds = e.Many
 	}
-	doc := docOf(e.ManyDoc, append(present(e.Gate, adds), w.addedStatements()...)...)
+	doc := docOf(e.ManyDoc, append(present(e.Gate, e.Alone, adds), w.addedStatements()...)...)
 	how := "transact"
 	if e.Repeatable {
 		how = "transactRepeatable"
@@ -214,6 +234,10 @@ func (w *writer) enqueueManyAbsent(f *code.File) {
 			g.Add(observe(code.Id("q"), code.Lit("enqueue"), n.Clone()))
 			g.Err().Op("=").Id("q").Dot(how).Call(code.Id("ctx"), code.Lit("enqueue"), code.Func().Params(code.Id("db").Id("DBTX")).Error().BlockFunc(func(g *code.Group) {
 				g.List(cloned(vars)...).Op("=").List(begun...)
+				if e.Alone != nil {
+					g.Id("alone").Op(":=").Len(code.Id("news")).Op(">").Lit(e.Locked)
+					g.If(code.Id("alone")).Block(w.pass(e.Alone, nil))
+				}
 				note := []*code.Statement{n.Clone().Op("++")}
 				if len(e.With) > 0 {
 					g.Var().Id("fresh").Index().Id("Key")
@@ -230,13 +254,13 @@ func (w *writer) enqueueManyAbsent(f *code.File) {
 					w.addChunksAbsent(g, mark)
 				case w.keysKnown():
 					g.For(code.List(at, code.Id("job")).Op(":=").Range().Id("news")).Block(
-						code.List(code.Id("one"), code.Err()).Op(":=").Add(w.addCall()),
+						code.List(code.Id("one"), code.Err()).Op(":=").Add(w.addCall(code.Id("alone"))),
 						ifErr(),
 						code.If(code.Len(code.Id("one")).Op(">").Lit(0)).Block(mark(code.Id("one").Index(code.Lit(0)), at)...),
 					)
 				default:
 					g.For(code.List(at, code.Id("job")).Op(":=").Range().Id("news")).Block(
-						code.List(code.Id("one"), code.Err()).Op(":=").Add(w.addCall()),
+						code.List(code.Id("one"), code.Err()).Op(":=").Add(w.addCall(code.Id("alone"))),
 						ifErr(),
 						added.Clone().Index(at.Clone()).Op("=").Id("one").Op(">").Lit(0),
 						n.Clone().Op("+=").Id("one"),

@@ -168,6 +168,9 @@ func (b *builder) unlike(e *Enqueue) []string {
 	return texts
 }
 
+// mostLocked is for how many jobs a call of EnqueueMany has a lock each.
+const mostLocked = 100
+
 // leaveAlike has the statement that adds a row look first whether one is like it, of which news are
 // the columns that it writes, and returns its head; added says what it adds.
 func (b *builder) leaveAlike(added string, s *scope, v *values, e *Enqueue, news []newColumn, errs *source.ErrorList) []string {
@@ -207,9 +210,17 @@ func (b *builder) leaveAlike(added string, s *scope, v *values, e *Enqueue, news
 				given = append(given, g.cast(news[i]))
 			}
 		}
-		gv.Group.Locks = dialect.Fill(b.d.Fragments["like_number"].At(b.version), "table", v.TableText, "values", strings.Join(given, ", "))
+		form := func(name string) string {
+			return dialect.Fill(b.d.Fragments[name].At(b.version), "table", v.TableText, "values", strings.Join(given, ", "))
+		}
+		gv.Group.Locks = form("like_number") + ",\n       " + form("like_shared")
 		e.Gate = g.statement("enqueue_gate", "gate", gv, nil, "enqueue: jobs that are alike in "+columnList(l.Columns)+" are added one after the other",
-			"locks: a number made of the table and these columns, until commit", "index: none; it reads nothing")
+			"locks: a number made of the table and these columns, and one of the table that producers share, until commit", "index: none; it reads nothing")
+		g, gv = b.newScope(), b.base("EnqueueMany")
+		gv.Group.Locks = form("like_alone")
+		e.Locked = mostLocked
+		e.Alone = g.statement("enqueue_alone", "gate", gv, nil, fmt.Sprintf("enqueue: a call with more than %d jobs adds them while no other producer adds any", e.Locked),
+			"locks: a number made of the table, until commit", "index: none; it reads nothing")
 		if fresh := b.d.Fragments["like_fresh"].At(b.version); fresh != "" {
 			v.Guard = []string{fresh}
 		}
@@ -373,6 +384,9 @@ func (b *builder) leftOutMany(e *Enqueue, none string) string {
 	tells := ", and tells in the order of news which were added. "
 	if e.tellsKey() {
 		tells = ". It returns, in the order of news, the keys and which of the jobs were added; where one was not, its key is the zero value. "
+	}
+	if e.Alone != nil {
+		none += fmt.Sprintf(" A call with more than %d jobs keeps all other producers waiting until it commits.", e.Locked)
 	}
 	return "each of the jobs" + b.unless() + ", also one that the same call has added" + tells + none
 }

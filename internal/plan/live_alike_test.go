@@ -71,6 +71,18 @@ func undone(engine string, err error) bool {
 	return slices.Contains(d.Transient.Numbers, int(told.Number))
 }
 
+// argsOf are the arguments of a statement for a job.
+func argsOf(s *Statement, kind string, target any) (args []any) {
+	for _, a := range s.Args {
+		if a.Field.Column == "kind" {
+			args = append(args, kind)
+		} else {
+			args = append(args, target)
+		}
+	}
+	return args
+}
+
 // addUnlike adds a job as the package does and returns how many rows that were.
 func addUnlike(t *testing.T, db *sql.DB, e *Enqueue, kind string, target any) (int, error) {
 	level := sql.LevelReadCommitted
@@ -82,22 +94,12 @@ func addUnlike(t *testing.T, db *sql.DB, e *Enqueue, kind string, target any) (i
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }()
-	args := func(s *Statement) (args []any) {
-		for _, a := range s.Args {
-			if a.Field.Column == "kind" {
-				args = append(args, kind)
-			} else {
-				args = append(args, target)
-			}
-		}
-		return args
-	}
 	if e.Gate != nil {
-		if _, err := tx.Exec(e.Gate.SQL, args(e.Gate)...); err != nil {
+		if _, err := tx.Exec(e.Gate.SQL, argsOf(e.Gate, kind, target)...); err != nil {
 			return 0, err
 		}
 	}
-	done, err := tx.Exec(e.One.SQL, args(e.One)...)
+	done, err := tx.Exec(e.One.SQL, argsOf(e.One, kind, target)...)
 	if err != nil {
 		return 0, err
 	}
@@ -106,4 +108,53 @@ func addUnlike(t *testing.T, db *sql.DB, e *Enqueue, kind string, target any) (i
 		return 0, err
 	}
 	return int(n), tx.Commit()
+}
+
+// A call with many jobs has one lock, not one for each of them, and neither it nor a producer of one of
+// them adds what the other is adding.
+func TestAlikeManyHaveOneLock(t *testing.T) {
+	c, db := liveCase(t, "postgres18", "postgresql", "alike")
+	e := c.variants(t, nil)["systasks"].Enqueue
+	db.SetMaxOpenConns(10)
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.Exec(e.Alone.SQL); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 * e.Locked {
+		if _, err := tx.Exec(e.One.SQL, argsOf(e.One, fmt.Sprint("kind", i), i)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var locks int
+	if err := tx.QueryRow("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()").Scan(&locks); err != nil || locks != 1 {
+		t.Errorf("%d locks are held: %v", locks, err)
+	}
+	type addition struct {
+		n   int
+		err error
+	}
+	added := make(chan addition)
+	for _, kind := range []string{"kind7", "another"} {
+		go func() {
+			n, err := addUnlike(t, db, e, kind, 7)
+			added <- addition{n, err}
+		}()
+	}
+	const waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+	for n := 0; n < 2; {
+		if err := db.QueryRow(waiting).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	first, second := <-added, <-added
+	if first.err != nil || second.err != nil || first.n+second.n != 1 {
+		t.Errorf("of one that is there and one that is not, both producers add %d and %d: %v, %v", first.n, second.n, first.err, second.err)
+	}
 }

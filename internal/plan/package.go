@@ -584,8 +584,10 @@ type Enqueue struct {
 	// Like: rows keep a job out that no unique key tells; One looks for them, and adds none then.
 	// Gate, in the same transaction before it, has producers of jobs that are alike wait for each
 	// other where a server does not do that by itself.
-	Like bool
-	Gate *Statement
+	// More jobs than Locked in one call run Alone in its place, once: it keeps all other producers waiting.
+	Like        bool
+	Gate, Alone *Statement
+	Locked      int
 	// Repeatable: the transactions in which One looks are at REPEATABLE READ, where others wait that
 	// add a row which it did not find.
 	Repeatable bool

@@ -158,13 +158,23 @@ RETURNING site, no, till;
 
 -- sql/enqueue_gate.sql
 -- enqueue: jobs that are alike in url are added one after the other
--- locks: a number made of the table and these columns, until commit
+-- locks: a number made of the table and these columns, and one of the table that producers share, until commit
 -- index: none; it reads nothing
 -- isolation: read committed
 -- arguments: 1: new URL
 SELECT /* crawlsq.Enqueue */
        1
-FROM   pg_advisory_xact_lock('crawls'::regclass::oid::int, hashtext('enqueue ' || concat_ws(' ', coalesce($1::varchar, '/'))));
+FROM   pg_advisory_xact_lock('crawls'::regclass::oid::int, hashtext('enqueue ' || concat_ws(' ', coalesce($1::varchar, '/')))),
+       pg_advisory_xact_lock_shared('crawls'::regclass::oid::int, hashtext('enqueue'));
+
+-- sql/enqueue_alone.sql
+-- enqueue: a call with more than 100 jobs adds them while no other producer adds any
+-- locks: a number made of the table, until commit
+-- index: none; it reads nothing
+-- isolation: read committed
+SELECT /* crawlsq.EnqueueMany */
+       1
+FROM   pg_advisory_xact_lock('crawls'::regclass::oid::int, hashtext('enqueue'));
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row, unless one is like it in url: then it adds none

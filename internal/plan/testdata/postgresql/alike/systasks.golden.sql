@@ -219,13 +219,23 @@ WHERE  id = ANY (ARRAY(
 
 -- sql/enqueue_gate.sql
 -- enqueue: jobs that are alike in kind, target are added one after the other
--- locks: a number made of the table and these columns, until commit
+-- locks: a number made of the table and these columns, and one of the table that producers share, until commit
 -- index: none; it reads nothing
 -- isolation: read committed
 -- arguments: 1: new Kind, 2: new Target
 SELECT /* systasksq.Enqueue */
        1
-FROM   pg_advisory_xact_lock('systasks'::regclass::oid::int, hashtext('enqueue ' || concat_ws(' ', $1::text, $2::integer)));
+FROM   pg_advisory_xact_lock('systasks'::regclass::oid::int, hashtext('enqueue ' || concat_ws(' ', $1::text, $2::integer))),
+       pg_advisory_xact_lock_shared('systasks'::regclass::oid::int, hashtext('enqueue'));
+
+-- sql/enqueue_alone.sql
+-- enqueue: a call with more than 100 jobs adds them while no other producer adds any
+-- locks: a number made of the table, until commit
+-- index: none; it reads nothing
+-- isolation: read committed
+SELECT /* systasksq.EnqueueMany */
+       1
+FROM   pg_advisory_xact_lock('systasks'::regclass::oid::int, hashtext('enqueue'));
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row, unless one is like it in kind, target, of those that are ready: then it adds none
