@@ -133,7 +133,8 @@ func (b *builder) readyIndex(unordered bool) wanted {
 			w.why = "serves Claim: rows in queue order, so that nothing is sorted; those that failed are read and passed over"
 		}
 	}
-	if len(w.columns) == 0 && len(w.predicate()) == 0 && (b.tells(queue.Done) || b.tells(queue.Failed)) {
+	speaks := func(t queue.Test) bool { return t.Op == queue.Raw }
+	if len(w.columns) == 0 && len(w.predicate()) == 0 && (b.tells(queue.Done) || b.tells(queue.Failed) || slices.ContainsFunc(b.stateTests(queue.Ready), speaks)) {
 		w.why = passesOver
 	}
 	w.told = len(w.columns)

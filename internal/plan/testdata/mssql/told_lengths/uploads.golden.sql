@@ -270,4 +270,4 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PK__uploads serves already
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over: PK__uploads serves already

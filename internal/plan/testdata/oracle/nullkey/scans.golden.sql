@@ -241,6 +241,6 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'SCANS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over
 CREATE INDEX SCANS_READY ON SCANS ("START", REPORT) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

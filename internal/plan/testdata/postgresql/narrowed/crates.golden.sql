@@ -153,4 +153,4 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: crates_pkey serves already
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over: crates_pkey serves already
