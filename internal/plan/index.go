@@ -1007,9 +1007,16 @@ func (b *builder) buildIndexes() {
 				b.pkg.Indexes[i].also(ix)
 				continue
 			}
+			led := b.besides(w)
 			if note := b.declines(w.kind, w.lacking); note != "" {
+				if led != nil {
+					note += "; " + plainText(led.Name) + " leads to these rows among others"
+				}
 				b.pkg.Notes = append(b.pkg.Notes, note)
 				continue
+			}
+			if led != nil {
+				ix.Why += "; " + plainText(led.Name) + " leads to these rows among others: where those are few, decline this one (indexes: {" + w.kind + ": false})"
 			}
 			if p, other := b.advisedBy(w); p != nil {
 				shared := *other
@@ -1020,8 +1027,9 @@ func (b *builder) buildIndexes() {
 			ix.On, ix.made = b.indexOn(w), made
 			ix.take(b, w)
 			ix.DDL, ix.Then = b.indexDDL(w), cmp.Or(b.buildNote(), w.then)
+			ix.Rule = b.longRule(w)
 			if len(w.predicate()) > 0 {
-				ix.Rule = b.d.Fragments["predicate_rule"].At(b.version)
+				ix.Rule = cmp.Or(b.d.Fragments["predicate_rule"].At(b.version), ix.Rule)
 			}
 		case have.Name == "":
 			continue // that of a key that the database names: nothing to create, and no name to look for
@@ -1062,6 +1070,55 @@ func (ix *Index) serve(how service, w wanted) {
 	case single:
 		ix.Why = "serves Claim: the only row of each value that is asked for"
 	}
+}
+
+// longRule says of an index of what makes jobs alike that a row of the table may be too long for it, ""
+// where none is.
+func (b *builder) longRule(w wanted) string {
+	form := b.d.Fragments["long_key"].At(b.version)
+	if form == "" || w.kind != "like" {
+		return ""
+	}
+	var long []string
+	for _, c := range b.spec.Like.Columns {
+		if c.Type.Class == schema.Text && !c.Type.Enum && c.Most() == 0 {
+			long = append(long, plainText(c.Name))
+		}
+	}
+	if len(long) == 0 {
+		return ""
+	}
+	return dialect.Fill(form, "columns", strings.Join(long, ", "))
+}
+
+// besides returns an index of the table that begins with columns in which rows of a group, or such as are alike,
+// have one value, and so leads to them among others; nil where none does.
+func (b *builder) besides(w wanted) (by *schema.Index) {
+	var lead []*schema.Column
+	switch w.kind {
+	case "like":
+		lead = b.spec.Like.Columns
+	case "line":
+		lead = b.spec.Group.Columns
+	case "others":
+		for _, k := range w.columns {
+			lead = append(lead, k.column)
+		}
+	}
+	most := 0
+	for _, ix := range b.spec.Table.Indexes {
+		run := 0
+		for _, c := range ix.Columns {
+			if c.Column == nil || c.Length > 0 || !slices.Contains(lead, c.Column) {
+				break
+			}
+			run++
+		}
+		if run > most && !ix.Invisible && ix.Name != "" && (ix.Method == "" || ix.Method == "btree") && covers(b.implied(w), b.conditions(ix)) {
+			most, by = run, ix
+		}
+	}
+	return by
 }
 
 // buildNote says what a server does while it builds an index, "" where others do not wait.
@@ -1267,6 +1324,10 @@ func (b *builder) usesHead(w wanted) string {
 		}
 	}
 	switch {
+	case have == nil && w.kind != claim.kind && b.declines(w.kind, "") != "":
+		if text = noIndex; b.besides(w) != nil {
+			text = b.existingText(b.besides(w)) + "; it reads others as well"
+		}
 	case how == few:
 		finds := slices.Concat(b.spec.Held, b.spec.Expired)
 		led, _ := b.leads(have, finds)

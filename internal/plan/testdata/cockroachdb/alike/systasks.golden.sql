@@ -247,6 +247,6 @@ WHERE  status = 'TODO';
 CREATE INDEX systasks_expired ON systasks (since)
 WHERE  status = 'WIP';
 
--- serves Enqueue: the rows that are like a new job
+-- serves Enqueue: the rows that are like a new job; systasks_kind leads to these rows among others: where those are few, decline this one (indexes: {like: false})
 CREATE INDEX systasks_like ON systasks (kind, target)
 WHERE  status = 'TODO';

@@ -378,5 +378,5 @@ ALTER TABLE systasks ADD INDEX systasks_ready (status, id), ALGORITHM=INPLACE, L
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 
--- serves Enqueue: the rows that are like a new job
+-- serves Enqueue: the rows that are like a new job; systasks_kind leads to these rows among others: where those are few, decline this one (indexes: {like: false})
 ALTER TABLE systasks ADD INDEX systasks_like (kind, target), ALGORITHM=INPLACE, LOCK=NONE;

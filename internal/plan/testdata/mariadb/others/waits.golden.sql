@@ -354,5 +354,5 @@ ALTER TABLE waits ADD INDEX waits_ready (state, site, no), ALGORITHM=INPLACE, LO
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 
--- finds the rows of other jobs that a step writes
+-- finds the rows of other jobs that a step writes; PRIMARY leads to these rows among others: where those are few, decline this one (indexes: {others: false})
 ALTER TABLE waits ADD INDEX waits_others (site, after), ALGORITHM=INPLACE, LOCK=NONE;

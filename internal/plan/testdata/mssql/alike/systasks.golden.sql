@@ -340,7 +340,7 @@ CREATE INDEX systasks_ready ON systasks (status, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).
 
--- serves Enqueue: the rows that are like a new job
+-- serves Enqueue: the rows that are like a new job; systasks_kind leads to these rows among others: where those are few, decline this one (indexes: {like: false})
 CREATE INDEX systasks_like ON systasks (kind, target);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

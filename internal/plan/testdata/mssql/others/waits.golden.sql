@@ -391,7 +391,7 @@ CREATE INDEX waits_ready ON waits (state, site, no);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).
 
--- finds the rows of other jobs that a step writes
+-- finds the rows of other jobs that a step writes; PK__waits leads to these rows among others: where those are few, decline this one (indexes: {others: false})
 CREATE INDEX waits_others ON waits (site, after);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -425,5 +425,5 @@ ALTER TABLE triggers ADD INDEX triggers_ready (state, fire_at, priority DESC, sc
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 
--- serves Claim: who is before a row in its group, and which of them run
+-- serves Claim: who is before a row in its group, and which of them run; PRIMARY leads to these rows among others: where those are few, decline this one (indexes: {line: false})
 ALTER TABLE triggers ADD INDEX triggers_line (scheduler, job, job_kind, state, fire_at, priority DESC), ALGORITHM=INPLACE, LOCK=NONE;

@@ -16,3 +16,12 @@ CREATE TABLE crawls (
     till   timestamptz, -- qgen:lease length=5m
     PRIMARY KEY (site, no)
 );
+
+-- qgen:queue puts enqueue=absent like="method, args" done=delete failed=delete
+CREATE TABLE puts (
+    id     bigserial PRIMARY KEY,
+    method varchar(40) NOT NULL,
+    args   text NOT NULL,
+    till   timestamptz -- qgen:lease length=5m
+);
+CREATE INDEX puts_method ON puts (method);

@@ -354,6 +354,8 @@ WHERE  status = 'TODO';
 CREATE INDEX CONCURRENTLY systasks_expired ON systasks (since)
 WHERE  status = 'WIP';
 
--- serves Enqueue: the rows that are like a new job
+-- serves Enqueue: the rows that are like a new job; systasks_kind leads to these rows among others: where those are few, decline this one (indexes: {like: false})
 CREATE INDEX CONCURRENTLY systasks_like ON systasks (kind, target)
 WHERE  status = 'TODO';
+-- What PostgreSQL keeps in one row of an index has 2,704 bytes at most, once it is compressed. While this
+-- stands, a row with more than that in kind is refused.

@@ -389,5 +389,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX CONCURRENTLY waits_ready ON waits (site NULLS FIRST, no)
 WHERE  state = 'new';
 
--- finds the rows of other jobs that a step writes
+-- finds the rows of other jobs that a step writes; waits_pkey leads to these rows among others: where those are few, decline this one (indexes: {others: false})
 CREATE INDEX CONCURRENTLY waits_others ON waits (site, after);

@@ -361,5 +361,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX waits_ready ON waits (site, "no")
 WHERE  state = 'new';
 
--- finds the rows of other jobs that a step writes
+-- finds the rows of other jobs that a step writes; sqlite_autoindex_waits_1 leads to these rows among others: where those are few, decline this one (indexes: {others: false})
 CREATE INDEX waits_others ON waits (site, "after");

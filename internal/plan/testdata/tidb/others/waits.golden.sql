@@ -327,5 +327,5 @@ CREATE INDEX waits_ready ON waits (state, site, no);
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 
--- finds the rows of other jobs that a step writes
+-- finds the rows of other jobs that a step writes; PRIMARY leads to these rows among others: where those are few, decline this one (indexes: {others: false})
 CREATE INDEX waits_others ON waits (site, after);

@@ -395,5 +395,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX waits_ready ON waits (site ASC, no ASC)
 WHERE  state = 'new';
 
--- finds the rows of other jobs that a step writes
+-- finds the rows of other jobs that a step writes; waits_pkey leads to these rows among others: where those are few, decline this one (indexes: {others: false})
 CREATE INDEX waits_others ON waits (site ASC, after ASC);
