@@ -41,7 +41,7 @@ func (p *parser) whole(c *Companion) bool {
 			WithHint("Write insert: table, update: table or delete: table.")
 	case len(given) > 1:
 		p.errs.Errorf(given[1].Pos, "one entry does one thing").WithHint("Write each of insert, update and delete as an entry of its own.")
-	case c.Insert.IsSet() && (c.Set != nil || c.Where != nil):
+	case c.Insert.IsSet() && (c.Set != nil || c.Where != nil || c.Which.IsSet()):
 		p.errs.Errorf(c.Pos, "insert takes values and when").
 			WithHint("Write what the new row holds under values:, and of which jobs one is added under when:.")
 	case c.Insert.IsSet() && c.Values == nil:
@@ -52,7 +52,7 @@ func (p *parser) whole(c *Companion) bool {
 		p.errs.Errorf(c.Pos, "delete sets nothing").WithHint("Leave set: out, or write update: in the place of delete:.")
 	case c.Update.IsSet() && c.Set == nil:
 		p.errs.Errorf(c.Pos, "nothing says what is updated").WithHint("Write set: {column: value}.")
-	case !c.Insert.IsSet() && c.Where == nil:
+	case !c.Insert.IsSet() && c.Where == nil && !c.Which.IsSet():
 		p.errs.Errorf(c.Pos, "nothing says which rows of %s belong to a job", given[0].Value).WithHint("Write where: {column: key.id}.")
 	default:
 		return true
@@ -68,7 +68,7 @@ func companionKeys(p *parser, c *Companion) []key {
 		{name: "delete", read: into(&c.Delete, p.str)},
 		{name: "values", read: into(&c.Values, p.values)},
 		{name: "set", read: into(&c.Set, p.values)},
-		{name: "where", read: into(&c.Where, p.anyOf)},
+		{name: "where", read: p.whichOr(&c.Which, &c.Where)},
 		{name: "when", read: into(&c.When, p.str)},
 	}
 }
@@ -97,6 +97,17 @@ func (p *parser) sameOr(same *bool, columns *[]Value) func(string, *yaml.Node) {
 			return
 		}
 		*columns = p.values(v, name)
+	}
+}
+
+// whichOr reads an SQL condition, or what each column must have.
+func (p *parser) whichOr(which *String, where *[]Value) func(string, *yaml.Node) {
+	return func(name string, v *yaml.Node) {
+		if r, ok := p.resolve(v); ok && r.Kind == yaml.ScalarNode {
+			*which = p.str(v, name)
+			return
+		}
+		*where = p.anyOf(v, name)
 	}
 }
 

@@ -177,6 +177,7 @@ type Companion struct {
 	Values                 []Value // of Insert
 	Set                    []Value // of Update
 	Where                  []Value // of Update and Delete
+	Which                  String  // in the place of Where, an SQL condition over both rows
 	When                   String  // an SQL condition over the row
 }
 

@@ -31,7 +31,7 @@ type Companion struct {
 	Others bool
 	Set    []CompanionValue
 	Where  []CompanionValue // of update and delete: which rows
-	When   string           // an expression: of which rows of the queue; "" for all
+	When   string           // an expression: of which rows of the queue, and of update and delete which of the others; "" for all
 	// Key, of a row that is added once for all jobs of a claim, is what the database names it
 	// by; nil of what is done for each job.
 	Key *schema.Column
@@ -624,6 +624,13 @@ func (b *binding) companion(t *Transition, from config.Companion, key *schema.Co
 		}
 	}
 	c.Set = b.values(t.Name, c, set, true, false)
+	which := ""
+	if from.Which.IsSet() {
+		var ok bool
+		if from.Where, which, ok = b.whichRows(c, from.Which); !ok {
+			return
+		}
+	}
 	c.Where = b.values(t.Name, c, from.Where, false, false)
 	switch {
 	case key != nil:
@@ -632,6 +639,10 @@ func (b *binding) companion(t *Transition, from config.Companion, key *schema.Co
 	case from.When.IsSet():
 		c.When, _ = b.expression(asLiteral(from.When), nil)
 	}
+	if which != "" && c.When != "" {
+		which += " and (" + c.When + ")"
+	}
+	c.When = cmp.Or(which, c.When)
 	tied := func(v CompanionValue) bool { return !slices.Contains([]ValueKind{Literal, Null, Given}, v.Value.Kind) }
 	switch {
 	case verb == "insert":
@@ -651,6 +662,96 @@ func (b *binding) companion(t *Transition, from config.Companion, key *schema.Co
 	b.noteOthers(t.Name, c)
 	b.readShared(t.Name, c)
 	t.With = append(t.With, c)
+}
+
+// A condition of SQL that compares a column of the other row with one of the job's or a constant.
+var (
+	ofJobForm    = regexp.MustCompile(`(?is)^(.+?)\s*=\s*\{row\}\.("[^"]+"|` + "`[^`]+`" + `|[\pL_][\pL\pN_$#]*)$`)
+	constantForm = regexp.MustCompile(`(?is)^(.+?)\s*=\s*('(?:[^']|'')*'|-?\d+(?:\.\d+)?)$`)
+	nullForm     = regexp.MustCompile(`(?is)^(.+?)\s+is\s+null$`)
+)
+
+// whichRows reads an SQL condition on rows of another table: what it compares for being equal, by which
+// they are found, and the rest as SQL; false after a complaint.
+func (b *binding) whichRows(c *Companion, s config.String) (where []config.Value, rest string, ok bool) {
+	if strings.Contains(s.Value, "{"+argMark) {
+		b.errorf(s.Pos, "an argument is no part of SQL over another table").
+			WithHint("Write a mapping, where: {column: \"arg:name\"}, and let the caller say that.")
+		return nil, "", false
+	}
+	text, ok := b.expression(asLiteral(s), nil)
+	if !ok {
+		return nil, "", false
+	}
+	if name := b.inBoth(c, text); name != "" {
+		b.errorf(s.Pos, "column %q is one of both rows", name).
+			WithHint("Write %s.%s for what the row that is written holds, or {row}.%s for what the row of the job does.", c.Table, name, name)
+		return nil, "", false
+	}
+	var left []string
+	for _, part := range conjuncts(text) {
+		column, value := "", ""
+		if m := ofJobForm.FindStringSubmatch(part); m != nil {
+			column, value = m[1], "row."+strings.ReplaceAll(m[2], "`", `"`)
+		} else if m := constantForm.FindStringSubmatch(part); m != nil {
+			column, value = m[1], m[2]
+		} else if m := nullForm.FindStringSubmatch(part); m != nil {
+			column, value = m[1], "null"
+		}
+		named := b.columnOfOther(c, column)
+		said := func(v config.Value) bool { return v.Column.Value == named }
+		if named == "" || slices.ContainsFunc(where, said) {
+			left = append(left, part)
+			continue
+		}
+		where = append(where, config.Value{Column: config.String{Value: named, Pos: s.Pos}, Value: config.String{Value: value, Pos: s.Pos}})
+	}
+	if !slices.ContainsFunc(where, func(v config.Value) bool { return strings.HasPrefix(v.Value.Value, "row.") }) {
+		b.errorf(s.Pos, "nothing that has to hold by itself ties rows of %s to a job", c.QualifiedName()).
+			WithHint("Compare a column of the table with one of the job's row for being equal: %s.job_id = {row}.id and ….", c.Table)
+		return nil, "", false
+	}
+	return where, strings.Join(left, " and "), true
+}
+
+// columnOfOther returns the name in an expression that is one of a column of the other table, as a
+// column is named; "" where it is none.
+func (b *binding) columnOfOther(c *Companion, text string) string {
+	parts := partsOf(text)
+	if len(parts) == 0 || len(PiecesOf(text)) != 1 || len(parts) == 1 && c.Known == nil || len(parts) > 2 {
+		return ""
+	}
+	name := parts[len(parts)-1]
+	if stored, _ := schema.StoredName(parts[0], b.fold); len(parts) == 2 && stored != c.Table && parts[0] != c.Table {
+		return ""
+	}
+	if c.Known != nil && columnOf(c.Known, unquoted(name), b.fold) == nil {
+		return ""
+	}
+	return name
+}
+
+// conjuncts returns the conditions of a text that all have to hold; where it has others, itself.
+func conjuncts(text string) (list []string) {
+	depth, from, between := 0, 0, false
+	for _, at := range PlacesOf(text) {
+		switch piece := strings.ToLower(text[at[0]:at[1]]); {
+		case piece == "(" || piece == "case":
+			depth++
+		case piece == ")" || piece == "end":
+			depth--
+		case depth > 0:
+		case piece == "or":
+			return []string{"(" + text + ")"}
+		case piece == "between":
+			between = true
+		case piece == "and" && between:
+			between = false
+		case piece == "and":
+			list, from = append(list, strings.TrimSpace(text[from:at[0]])), at[1]
+		}
+	}
+	return append(list, strings.TrimSpace(text[from:]))
 }
 
 // noteOthers warns where rows of other jobs change their state or go, whatever state they are in.
@@ -692,7 +793,7 @@ func (b *binding) readShared(step TransitionName, c *Companion) {
 	if b.belongsToOne(c) {
 		return
 	}
-	countable := !slices.ContainsFunc(c.Where, func(v CompanionValue) bool {
+	countable := !b.readsBeside(c, c.When) && !slices.ContainsFunc(c.Where, func(v CompanionValue) bool {
 		return v.OfJob && v.Value.Kind == SQLExpr && b.readsBeside(c, v.Value.Text)
 	})
 	for i := range c.Set {
