@@ -569,6 +569,10 @@ func (b *builder) groupRule() string {
 		rule += ", and in their order: a job is not claimed while one before it is not finished, be it that it runs or waits for its next try"
 	}
 	rule += "; " + b.groupWhy(g) + "." + b.groupLevel(g)
+	if b.groupMode() == groupRange {
+		return rule + " A claim can come back with fewer jobs than are ready, and with none while others are: where another claims from a group at that moment" +
+			" it waits for that, leaves out the jobs of groups that are full then, and looks for no others in their place."
+	}
 	if b.groupInSteps() {
 		rule += " A claim can come back with fewer jobs than are ready: it "
 		if b.groupMode() == groupRow && !b.can(dialect.SkipLocked) {

@@ -16,7 +16,7 @@
 --
 -- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
 --
--- Of the jobs that are alike in site_id, at most as many run at once as this says: select max_jobs from settings where id = {row}.site_id; a claim locks the running rows of each group as it counts them, and the gap where another would appear. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
+-- Of the jobs that are alike in site_id, at most as many run at once as this says: select max_jobs from settings where id = {row}.site_id; a claim locks the running rows of each group as it counts them, and the gap where another would appear. A claim can come back with fewer jobs than are ready, and with none while others are: where another claims from a group at that moment it waits for that, leaves out the jobs of groups that are full then, and looks for no others in their place.
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
