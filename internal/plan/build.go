@@ -151,6 +151,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 	b.checkConformance(q, errs)
 	b.coexist()
 	b.noteComesTwice()
+	b.noteKeyByClock()
 	b.buildDoc()
 	b.buildExplain()
 	if errs.Len() > before {

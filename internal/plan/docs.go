@@ -1302,6 +1302,16 @@ func (b *builder) noteComesTwice() {
 	}
 }
 
+// noteKeyByClock warns of a key in which times may be alike that are two moments.
+func (b *builder) noteKeyByClock() {
+	why := b.d.Fragments["key_by_clock"].At(b.version)
+	for _, c := range b.spec.Key {
+		if why != "" && c.Type.Class == schema.Timestamp && c.Type.Zone {
+			b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("warning: column %q of the key is a time with zone: %s", c.Name, why))
+		}
+	}
+}
+
 // fence says what a job is settled by.
 func (b *builder) fence() string {
 	level := "The fence is at level " + b.pkg.Guarantee.String() + ": "

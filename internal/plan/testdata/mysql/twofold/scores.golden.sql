@@ -1,0 +1,274 @@
+-- Package scoresq uses the table scores as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates scores_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MySQL has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "queue_id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: warning: column "start_time" of the key is a time with zone: an index looks it up by the clock of the session, so that where its time zone sets that back for winter rows of one of the two hours that are called alike are not found by their key: they are claimed and never settled (have each connection say time_zone='+00:00' in its DSN, or name a key without the column by qgen:id)
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (status, queue_id, start_time)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* scoresq.Claim */
+       queue_id, CAST(UNIX_TIMESTAMP(start_time) * 1000000 AS SIGNED)
+FROM   scores IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  status = 0
+ORDER  BY queue_id, start_time
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list QueueID StartTime
+UPDATE /* scoresq.Claim */ scores FORCE INDEX (PRIMARY)
+SET    status = 1
+WHERE  ((queue_id, start_time) IN ((?, FROM_UNIXTIME(? * 0.000001))));
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list QueueID StartTime
+SELECT /* scoresq.Claim */
+       queue_id, CAST(UNIX_TIMESTAMP(start_time) * 1000000 AS SIGNED)
+FROM   scores FORCE INDEX (PRIMARY)
+WHERE  ((queue_id, start_time) IN ((?, FROM_UNIXTIME(? * 0.000001))));
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list QueueID StartTime
+SELECT /* scoresq.Complete */
+       queue_id, CAST(UNIX_TIMESTAMP(start_time) * 1000000 AS SIGNED)
+FROM   scores FORCE INDEX (PRIMARY)
+WHERE  ((queue_id, start_time) IN ((?, FROM_UNIXTIME(? * 0.000001))))
+AND    status = 1
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list QueueID StartTime
+UPDATE /* scoresq.Complete */ scores FORCE INDEX (PRIMARY)
+SET    status = 2
+WHERE  ((queue_id, start_time) IN ((?, FROM_UNIXTIME(? * 0.000001))))
+AND    status = 1;
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list QueueID StartTime
+SELECT /* scoresq.Fail */
+       queue_id, CAST(UNIX_TIMESTAMP(start_time) * 1000000 AS SIGNED)
+FROM   scores FORCE INDEX (PRIMARY)
+WHERE  ((queue_id, start_time) IN ((?, FROM_UNIXTIME(? * 0.000001))))
+AND    status = 1
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list QueueID StartTime
+UPDATE /* scoresq.Fail */ scores FORCE INDEX (PRIMARY)
+SET    status = 0
+WHERE  ((queue_id, start_time) IN ((?, FROM_UNIXTIME(? * 0.000001))))
+AND    status = 1;
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list QueueID StartTime
+SELECT /* scoresq.Requeue */
+       queue_id, CAST(UNIX_TIMESTAMP(start_time) * 1000000 AS SIGNED)
+FROM   scores FORCE INDEX (PRIMARY)
+WHERE  ((queue_id, start_time) IN ((?, FROM_UNIXTIME(? * 0.000001))))
+AND    status = 1
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list QueueID StartTime
+UPDATE /* scoresq.Requeue */ scores FORCE INDEX (PRIMARY)
+SET    status = 0
+WHERE  ((queue_id, start_time) IN ((?, FROM_UNIXTIME(? * 0.000001))))
+AND    status = 1;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (status, queue_id, start_time)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* scoresq.Purge */ scores
+FROM   (
+           SELECT queue_id, start_time
+           FROM   scores
+           WHERE  status = 2
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN scores ON scores.queue_id = picked.queue_id
+                               AND    scores.start_time = picked.start_time;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new StartTime
+INSERT /* scoresq.Enqueue */ INTO scores
+       (start_time)
+VALUES (coalesce(FROM_UNIXTIME(? * 0.000001), CURRENT_TIMESTAMP));
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list StartTime
+INSERT /* scoresq.EnqueueMany */ INTO scores
+       (start_time)
+VALUES (coalesce(FROM_UNIXTIME(? * 0.000001), CURRENT_TIMESTAMP));
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* scoresq.Stats */
+       count(CASE WHEN status = 0 THEN 1 END) AS ready,
+       count(CASE WHEN status = 1 THEN 1 END) AS running,
+       count(CASE WHEN status = 2 THEN 1 END) AS done
+FROM   scores;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (status, queue_id, start_time)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* scoresq.Peek */
+       queue_id, CAST(UNIX_TIMESTAMP(start_time) * 1000000 AS SIGNED)
+FROM   scores IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  status = 0
+ORDER  BY queue_id, start_time
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* scoresq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* scoresq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'queue_id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'start_time', 'timestamp' UNION ALL
+           SELECT 'status', 'int'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'scores'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* scoresq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'scores'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* scoresq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'scores_ready' AS name, 'status, queue_id, start_time' AS columns, 'status' AS least
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'scores'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE scores ADD INDEX scores_ready (status, queue_id, start_time), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
