@@ -30,3 +30,11 @@ CREATE TABLE lost (
     active   int NOT NULL DEFAULT 0,
     complete int NOT NULL DEFAULT 0
 );
+
+CREATE TABLE priorities (
+    id       bigint NOT NULL PRIMARY KEY,
+    priority int NOT NULL
+);
+CREATE TABLE hosts (
+    id int NOT NULL PRIMARY KEY
+);

@@ -14,3 +14,8 @@ CREATE TABLE files (
     began  TIMESTAMP WITH TIME ZONE
 );
 CREATE INDEX files_node ON files (node, status);
+
+CREATE TABLE priorities (
+    id       NUMBER(19) NOT NULL PRIMARY KEY,
+    priority NUMBER(9) NOT NULL
+);

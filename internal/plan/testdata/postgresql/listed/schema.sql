@@ -14,3 +14,8 @@ CREATE TABLE files (
     began  timestamptz
 );
 CREATE INDEX files_node ON files (node, status);
+
+CREATE TABLE priorities (
+    id       bigint NOT NULL PRIMARY KEY,
+    priority int NOT NULL
+);
