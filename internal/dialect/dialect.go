@@ -32,6 +32,7 @@ const (
 	PartialIndex  Capability = "partial_index"    // CREATE INDEX … WHERE
 	LowHint       Capability = "low_hint"         // dead rows are worth passing over by a low bound
 	KeyTie        Capability = "key_tie"          // the planner may prefer the primary key to an index of equal cost
+	BoundedKeys   Capability = "bounded_keys"     // a row may be too long for an index
 	Unhex         Capability = "unhex"            // hexadecimal text to bytes
 	DomainArrays  Capability = "domain_arrays"    // an array may hold values of a domain
 	JSONAppend    Capability = "json_append"      // a value can be added to a JSON array
@@ -81,7 +82,7 @@ const (
 
 var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
-	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
+	PartialIndex, LowHint, KeyTie, BoundedKeys, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, ReadsLocked, TargetOnce,
 	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAlike, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
 	FixedAmid, LocksNewest,

@@ -1076,7 +1076,7 @@ func (ix *Index) serve(how service, w wanted) {
 // where none is.
 func (b *builder) longRule(w wanted) string {
 	form := b.d.Fragments["long_key"].At(b.version)
-	if form == "" || w.kind != "like" {
+	if form == "" || w.kind != "like" || !b.can(dialect.BoundedKeys) {
 		return ""
 	}
 	var long []string
