@@ -59,6 +59,9 @@ func (b *builder) checkGroup(g *queue.Group, errs *source.ErrorList) {
 		of = "the queue"
 		inYAML = `Name a row which claims lock first: lock: {table: gates, on: "id = 1"} under group: in qgen.yaml. Any table will do that has such a row, and it has to be there.`
 	}
+	if len(g.Columns) > 0 {
+		b.checkGroupOrder(g, errs)
+	}
 	switch mode := b.modeOf(g); {
 	case b.cluster && len(g.Columns) == 0:
 		errs.Errorf(g.Pos, "of a cluster each node knows its own locks only, so that two of them would let more rows run than may").
@@ -82,6 +85,18 @@ func (b *builder) checkGroup(g *queue.Group, errs *source.ErrorList) {
 					WithHint("%s", inYAML)
 			}
 		}
+	}
+}
+
+// checkGroupOrder refuses an order by which rows cannot be done one after the other, and notes where
+// it is not that of the queue.
+func (b *builder) checkGroupOrder(g *queue.Group, errs *source.ErrorList) {
+	switch _, byKey := b.groupOrder(); {
+	case byKey && g.Fifo:
+		errs.Errorf(g.Pos, "fifo needs an order that can be compared row by row, and %s may find another value of this queue's each time it asks", b.d.Title).
+			WithHint("%s", queue.SteadyOrder)
+	case byKey:
+		b.pkg.Notes = append(b.pkg.Notes, "the"+byKeyOnly)
 	}
 }
 
@@ -225,19 +240,42 @@ func (s *scope) ahead() string {
 		if !g.Fifo {
 			where = s.params(s.pkg.Claim) // rows that this caller does not want are not before any
 		}
-		return append(where, s.before(outer, g.Order))
+		order, _ := s.groupOrder()
+		return append(where, s.before(outer, order))
 	})
 }
+
+// groupOrder is the order in which the rows of one group are taken; byKey: it is that of the key,
+// since the queue's cannot be compared row by row.
+func (b *builder) groupOrder() (order []queue.OrderTerm, byKey bool) {
+	if !slices.ContainsFunc(b.spec.Group.Order, func(o queue.OrderTerm) bool { return !b.comparable(o) }) {
+		return b.spec.Group.Order, false
+	}
+	for _, c := range b.spec.Key {
+		order = append(order, queue.OrderTerm{Column: c})
+	}
+	return order, true
+}
+
+// comparable reports whether a term of the order has one value for a row wherever a statement asks for it.
+func (b *builder) comparable(o queue.OrderTerm) bool {
+	// The present is one and the same in a statement.
+	present := strings.NewReplacer("{now}", "", "{time}", "", "{today}", "")
+	return o.Column != nil || !o.Random && b.d.Lasting(present.Replace(o.SQL), b.hasColumn)
+}
+
+// byKeyOnly says of the rows of one group in which order they are taken, where it is not the queue's.
+const byKeyOnly = " rows of one group are taken in the order of the key, since the queue's cannot be compared row by row"
 
 // before compares two rows of one group by their order.
 func (s *scope) before(outer string, order []queue.OrderTerm) string {
 	o := order[0]
-	mine, theirs, sign := s.column(o.Column), outer+s.d.Ident(o.Column.Name), " < "
+	mine, theirs, sign := s.term(o, s.prefix), s.term(o, outer), " < "
 	if o.Desc {
 		sign = " > "
 	}
 	less, alike := mine+sign+theirs, mine+" = "+theirs
-	if !o.Column.NotNull {
+	if o.Column != nil && !o.Column.NotNull || o.Column == nil && !s.spec.NeverNull(o.SQL) {
 		// A null stands first or last, and nothing compares with it.
 		first, last := mine, theirs
 		if !s.comesFirst(o) {
@@ -250,6 +288,18 @@ func (s *scope) before(outer string, order []queue.OrderTerm) string {
 		return less
 	}
 	return "(" + less + " OR " + alike + " AND " + s.before(outer, order[1:]) + ")"
+}
+
+// term is what a term of the order is for the row whose columns stand behind a prefix.
+func (s *scope) term(o queue.OrderTerm, prefix string) (text string) {
+	s.over(s.builder, prefix, func() {
+		if o.Column != nil {
+			text = s.column(o.Column)
+		} else {
+			text = s.raw(s.spec.OfRow(o.SQL))
+		}
+	})
+	return text
 }
 
 // look are the conditions of a row whose group has room for it, as far as can be seen
@@ -510,7 +560,11 @@ func (b *builder) groupIndexes() []wanted {
 		line = append(line, leading(g.Waiting)...)
 		w.told, w.fixed = len(line), len(line) // of one value, in whatever order
 	}
-	for _, o := range g.Order {
+	order, _ := b.groupOrder()
+	for _, o := range order {
+		if o.Column == nil {
+			break // what stands behind it gives no order by itself
+		}
 		if !slices.ContainsFunc(line, func(k indexKey) bool { return k.column == o.Column }) {
 			line = append(line, indexKey{column: o.Column, desc: o.Desc, nulls: o.Nulls})
 		}
@@ -569,6 +623,9 @@ func (b *builder) groupRule() string {
 		rule += ", and in their order: a job is not claimed while one before it is not finished, be it that it runs or waits for its next try"
 	}
 	rule += "; " + b.groupWhy(g) + "." + b.groupLevel(g)
+	if _, byKey := b.groupOrder(); byKey {
+		rule += " The" + byKeyOnly + "."
+	}
 	if b.groupMode() == groupRange {
 		return rule + " A claim can come back with fewer jobs than are ready, and with none while others are: where another claims from a group at that moment" +
 			" it waits for that, leaves out the jobs of groups that are full then, and looks for no others in their place."

@@ -138,6 +138,48 @@ func Conjuncts(text string) (parts []string) {
 	return parts
 }
 
+// OfRow writes an expression so that it can be said of another row as well: each column of the
+// job's row stands behind {row}.
+func (s *Spec) OfRow(text string) string {
+	var out strings.Builder
+	r, done := s.Read(PiecesOf(text)), 0
+	for i, at := range PlacesOf(text) {
+		if c, row := r.Column(i); c == nil || !row || r.isWord(i) || strings.HasPrefix(r.Pieces[i], "{row}") {
+			continue
+		}
+		parts := partOfName.FindAllString(r.Pieces[i], -1)
+		out.WriteString(text[done:at[0]] + "{row}." + parts[len(parts)-1])
+		done = at[1]
+	}
+	return out.String() + text[done:]
+}
+
+// steadyWords are those between the columns and constants of an expression that is null for no row.
+var steadyWords = []string{"case", "when", "then", "else", "end", "and", "or", "not", "in", "between", "like", "is"}
+
+// NeverNull reports whether an expression surely has a value for every row: it compares, adds and
+// chooses among constants and columns that are not null.
+func (s *Spec) NeverNull(text string) bool {
+	r := s.Read(PiecesOf(text))
+	cases := 0
+	for i, p := range r.Pieces {
+		switch word := strings.ToLower(p); {
+		case word == "case":
+			cases++
+		case word == "else":
+			cases--
+		case slices.Contains(steadyWords, word), numberForm.MatchString(p), textForm.MatchString(p) && p != "''":
+		case r.IsName(i), strings.HasPrefix(p, "{row}."):
+			if c, row := r.Column(i); c == nil || !row || !c.NotNull {
+				return false
+			}
+		case !strings.Contains("=<>!+-*(),", p), p == ">" && r.is(i-1, "-"):
+			return false
+		}
+	}
+	return cases == 0
+}
+
 // Comparisons lists the conditions of a text that compare a column of the job's row with
 // constants, where all have to hold: "state > 1000 and scope in (1, 2)". What else it asks is left
 // out.

@@ -70,3 +70,37 @@ func TestNamesOfExpressions(t *testing.T) {
 		}
 	}
 }
+
+// An expression over a row can be said of another, whatever tables its sub-queries read.
+func TestExpressionsOfAnotherRow(t *testing.T) {
+	id, kind, used := &schema.Column{Name: "id", NotNull: true}, &schema.Column{Name: "kind", NotNull: true}, &schema.Column{Name: "used"}
+	jobs := &schema.Table{Name: "jobs", Columns: []*schema.Column{id, kind, used}}
+	spec := &Spec{Table: jobs, Tables: []*schema.Table{jobs}}
+	for text, want := range map[string]string{
+		"case kind when 'kind' then 0 else id end":           "case {row}.kind when 'kind' then 0 else {row}.id end",
+		`"kind" + jobs."id" + public.jobs.used`:              `{row}."kind" + {row}."id" + {row}.used`,
+		"{row}.kind - {now}":                                 "{row}.kind - {now}",
+		"lower(kind) || kind(1)":                             "lower({row}.kind) || kind(1)",
+		"(select max(j.id) from jobs j where j.kind = used)": "(select max(j.id) from jobs j where j.kind = used)",
+	} {
+		if got := spec.OfRow(text); got != want {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
+	for text, want := range map[string]bool{
+		"case kind when 2 then 0 else 1 end":      true,
+		"case kind when 2 then 0 end":             false,
+		"kind = 'last'":                           true,
+		"kind + id > 7 and not id in (1, 2)":      true,
+		"kind - used":                             false,
+		"kind % id":                               false,
+		"kind->'x'":                               false,
+		"lower(kind)":                             false,
+		"case when kind = 1 then null else 1 end": false,
+		"case when kind = 1 then '' else 'a' end": false, // which Oracle takes for null
+	} {
+		if got := spec.NeverNull(text); got != want {
+			t.Errorf("%s never null: %t", text, got)
+		}
+	}
+}

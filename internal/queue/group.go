@@ -34,7 +34,8 @@ type Group struct {
 	// Waiting are the tests of a row that is to be claimed before those behind it: any
 	// that is ready, or of Fifo that will be.
 	Waiting []Test
-	// Order is the order of the rows of one group: columns only, and total.
+	// Order is the order of the rows of one group, and total. Of Fifo all its terms can be compared
+	// row by row, as far as their text tells.
 	Order []OrderTerm
 	Lock  *GroupLock
 }
@@ -395,17 +396,10 @@ func (b *binding) orderGroup(g *Group) {
 	}
 	for _, t := range b.spec.Order {
 		switch {
-		case t.Column == nil && g.Fifo:
-			b.errorf(g.Pos, "fifo needs an order that can be compared row by row, and this queue's holds an expression or is random").
-				WithHint("Order by columns: qgen:order on the columns that count, or on none for the order in which rows came.")
+		case t.Column == nil && g.Fifo && !b.checkSteady(g, t):
 			return
 		case t.Column == nil:
-			b.note("the rows of one group are taken in the order of the key, since the queue's cannot be compared row by row")
-			g.Order, have = nil, nil
-			for _, c := range b.spec.Key {
-				add(OrderTerm{Column: c})
-			}
-			return
+			g.Order = append(g.Order, t)
 		case g.Fifo && b.changedBy(t.Column) != "":
 			b.note("the order of a group leaves column %q out, which changes when a job is tried again", t.Column.Name)
 		case !slices.Contains(g.Columns, t.Column): // alike in all rows of the group
@@ -427,6 +421,33 @@ func (b *binding) orderGroup(g *Group) {
 		add(OrderTerm{Column: c})
 	}
 }
+
+// checkSteady complains about a term of the order by which a job does not keep its place in a
+// group until it is finished; false where it does.
+func (b *binding) checkSteady(g *Group, t OrderTerm) bool {
+	complain := func(format string, args ...any) bool {
+		b.errorf(g.Pos, "fifo needs an order that can be compared row by row, and this queue's "+format, args...).
+			WithHint("%s", SteadyOrder)
+		return false
+	}
+	switch {
+	case t.Random:
+		return complain("is random")
+	case source.Mentions(t.SQL, "select"):
+		return complain("holds a sub-query")
+	case strings.Contains(t.SQL, "{now}"), strings.Contains(t.SQL, "{time}"), strings.Contains(t.SQL, "{today}"):
+		return complain("changes with the time")
+	}
+	for _, c := range b.table.Columns {
+		if step := b.changedBy(c); step != "" && b.spec.Reads(t.SQL, c) {
+			return complain("reads column %q, which is written %s", c.Name, b.when(step))
+		}
+	}
+	return true
+}
+
+// SteadyOrder says which order rows of a group can have that run one after the other.
+const SteadyOrder = "Order by what stays while a job waits: qgen:order at columns or by an expression over them, or none for the order in which rows came."
 
 // changedBy returns the first step that writes a column while a job is not finished, ""
 // when none does.

@@ -44,10 +44,33 @@ CREATE TABLE kinds (
   w  text           -- qgen:worker; group
 );
 -- qgen:queue
--- qgen:order "a % 3"
-CREATE TABLE expressions (
+-- qgen:order random
+CREATE TABLE drawn (
   id bigint PRIMARY KEY,
   s  text NOT NULL, -- qgen:status ready=N running=A done=D
+  a  int            -- qgen:group fifo
+);
+-- qgen:queue
+-- qgen:order "(select max(x.id) from drawn x)"
+CREATE TABLE asked (
+  id bigint PRIMARY KEY,
+  s  text NOT NULL, -- qgen:status ready=N running=A done=D
+  a  int            -- qgen:group fifo
+);
+-- qgen:queue
+-- qgen:order "made < {now} - interval '1 day'" desc
+CREATE TABLE aged (
+  id   bigint PRIMARY KEY,
+  s    text NOT NULL, -- qgen:status ready=N running=A done=D
+  made timestamptz NOT NULL,
+  a    int            -- qgen:group fifo
+);
+-- qgen:queue
+-- qgen:order "n % 3"
+CREATE TABLE tried (
+  id bigint PRIMARY KEY,
+  s  text NOT NULL, -- qgen:status ready=N running=A done=D
+  n  int NOT NULL,  -- qgen:attempts up on=claim max=5
   a  int            -- qgen:group fifo
 );
 -- qgen:queue

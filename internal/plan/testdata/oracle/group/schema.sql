@@ -55,3 +55,15 @@ CREATE TABLE shop.regions (
     i      NUMBER(9) DEFAULT 0 NOT NULL,
     PRIMARY KEY (region, no)
 );
+
+-- One build of a repository at a time, in the order of their kinds and of what they have left.
+-- qgen:queue builds
+-- qgen:order "CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END", "weight - used" desc nulls=last
+CREATE TABLE builds (
+    id        NUMBER(18) GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    repo      VARCHAR2(40) NOT NULL, -- qgen:group limit=1
+    kind      NUMBER(9) NOT NULL,
+    weight    NUMBER(9) NOT NULL,
+    used      NUMBER(9),
+    state     VARCHAR2(40) DEFAULT 'new' NOT NULL -- qgen:status ready=new running=busy done=over failed=dead
+);

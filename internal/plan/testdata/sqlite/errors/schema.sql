@@ -26,3 +26,12 @@ CREATE TABLE orders (
     files INTEGER NOT NULL -- qgen:status(clean) ready=1 running=2 done=0
 );
 CREATE TABLE parts (order_id INTEGER NOT NULL);
+
+-- qgen:queue
+-- qgen:order "abs(random() % weight)"
+CREATE TABLE draws (
+    id     INTEGER PRIMARY KEY,
+    state  TEXT NOT NULL,    -- qgen:status ready=new running=busy done=done
+    tenant INTEGER NOT NULL, -- qgen:group fifo
+    weight INTEGER NOT NULL
+);

@@ -30,3 +30,35 @@ CREATE TABLE cases (
     owner_name TEXT NULL, -- qgen:worker
     rev       INTEGER DEFAULT 0 NOT NULL -- qgen:version
 );
+
+-- One build of a repository at a time, in the order of their kinds and of what they have left.
+-- qgen:queue builds
+-- qgen:order "CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END", "weight - used" desc nulls=last
+CREATE TABLE builds (
+    id        INTEGER PRIMARY KEY,
+    repo      TEXT NOT NULL, -- qgen:group limit=1
+    kind      INTEGER NOT NULL,
+    weight    INTEGER NOT NULL,
+    used      INTEGER,
+    state     TEXT NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=over failed=dead
+);
+
+-- One after the other, by an expression.
+-- qgen:queue stages done=delete
+-- qgen:order "kind = 'last'"
+CREATE TABLE stages (
+    id        INTEGER PRIMARY KEY,
+    order_id  INTEGER NOT NULL, -- qgen:group fifo
+    kind      TEXT NOT NULL,
+    state     TEXT NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy failed=dead
+);
+
+-- An order in which a row has no place.
+-- qgen:queue draws
+-- qgen:order "abs(random() % weight)"
+CREATE TABLE draws (
+    id        INTEGER PRIMARY KEY,
+    tenant    INTEGER NOT NULL, -- qgen:group limit=1
+    weight    INTEGER NOT NULL,
+    state     TEXT NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=over failed=dead
+);

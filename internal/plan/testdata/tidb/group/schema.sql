@@ -30,3 +30,15 @@ CREATE TABLE cases (
     owner_name VARCHAR(40) NULL, -- qgen:worker
     rev       INT DEFAULT 0 NOT NULL -- qgen:version
 );
+
+-- One build of a repository at a time, in the order of their kinds and of what they have left.
+-- qgen:queue builds
+-- qgen:order "CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END", "weight - used" desc nulls=last
+CREATE TABLE builds (
+    id        BIGINT AUTO_INCREMENT PRIMARY KEY,
+    repo      VARCHAR(40) NOT NULL, -- qgen:group limit=1
+    kind      INT NOT NULL,
+    weight    INT NOT NULL,
+    used      INT,
+    state     VARCHAR(40) NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=over failed=dead
+);

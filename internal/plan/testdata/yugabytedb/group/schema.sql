@@ -30,3 +30,15 @@ CREATE TABLE cases (
     owner_name text NULL, -- qgen:worker
     rev       int DEFAULT 0 NOT NULL -- qgen:version
 );
+
+-- One build of a repository at a time, in the order of their kinds and of what they have left.
+-- qgen:queue builds
+-- qgen:order "CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END", "weight - used" desc nulls=last
+CREATE TABLE builds (
+    id        bigserial PRIMARY KEY,
+    repo      text NOT NULL, -- qgen:group limit=1
+    kind      int NOT NULL,
+    weight    int NOT NULL,
+    used      int,
+    state     text NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=over failed=dead
+);
