@@ -241,7 +241,9 @@ func (b *builder) comesFirst(o queue.OrderTerm) bool {
 // inOne plans a claim of one statement: with the limit as an argument, and again for
 // each of some fixed sizes as a literal.
 func (b *builder) inOne(c *Claim, write func(name string, limit int) *Statement) {
-	c.Flow, c.Statement = OneStatement, write("claim", 0)
+	if c.Flow, c.Statement = OneStatement, write("claim", 0); b.mostReady() == 1 {
+		return
+	}
 	for _, n := range b.d.ClaimLadder {
 		c.Ladder = append(c.Ladder, Rung{Limit: n, Statement: write("claim_"+strconv.Itoa(n), n)})
 	}
@@ -386,10 +388,22 @@ func (s *scope) limit(v *values, n int) {
 	}
 }
 
+// mostReady is how many ready rows a claim takes at most, whatever its limit; 0 where that says it.
+func (b *builder) mostReady() int {
+	if b.claimsOneGroup() {
+		return 1
+	}
+	return 0
+}
+
 // takeStatement writes a claim that takes rows in one statement; limit 0 is an
 // argument.
 func (b *builder) takeStatement(name, template string, limit int) *Statement {
 	s, v := b.newScope(), b.base("Claim")
+	if limit == 0 {
+		limit = b.mostReady()
+	}
+	s.single = limit == 1
 	v.Where = s.ready()
 	if b.pkg.Claim.Low != nil {
 		v.Where = append(v.Where, s.column(b.spec.Key[0])+" > "+s.arg(Arg{Kind: ArgLow}))
@@ -604,7 +618,7 @@ func (b *builder) readyRows(name, op string, fields []*Field, head ...string) *S
 	s, v := b.newScope(), b.base(op)
 	v.Where = s.ready()
 	v.Order = s.order()
-	s.limit(&v, 0)
+	s.limit(&v, b.mostReady())
 	if len(b.apart()) > 0 {
 		s.find(&v, v.Limit)
 	}
@@ -620,7 +634,7 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	v.Where = s.ready()
 	v.Order = s.order()
-	s.limit(&v, 0)
+	s.limit(&v, b.mostReady())
 	if b.findsFirst() {
 		s.find(&v, s.arg(Arg{Kind: ArgAhead}))
 		v.Where = s.ready() // of rows that others may have changed since they were found

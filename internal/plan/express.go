@@ -92,6 +92,10 @@ type scope struct {
 	around []queue.Among
 	// misread: a function of dates would not take {now} for the present.
 	misread bool
+	// single: a statement of a claim takes one row.
+	single bool
+	// looks: rows of a group are looked for among those that a claim asks for.
+	looks bool
 	// beside is the companion that the statement is for, nil for most.
 	beside *queue.Companion
 	// newValue returns what a new row has in a column where the statement meets one that is there,

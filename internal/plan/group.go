@@ -206,18 +206,29 @@ func (s *scope) others(tests []queue.Test, more func() []string) string {
 	var where []string
 	s.over(s.builder, alias+".", func() {
 		for _, c := range g.Columns {
+			if i := s.topicOf(c); i >= 0 && s.looks {
+				where = append(where, s.param(s.spec.Params[i], s.pkg.Claim.Params[i])) // asked once, and not of each row
+				continue
+			}
 			where = append(where, s.column(c)+" = "+outer+s.d.Ident(c.Name))
 		}
+		alike := len(where)
 		if g.When != "" {
 			where = append(where, s.raw(g.When))
 		}
-		for _, text := range s.tests(tests) {
+		also := s.tests(tests)
+		if more != nil {
+			also = append(also, more()...)
+		}
+		for _, text := range also {
 			if !slices.Contains(where, text) {
 				where = append(where, text)
 			}
 		}
-		if more != nil {
-			where = append(where, more()...)
+		if form := s.d.Fragments["group_rest"].At(s.version); form != "" {
+			for i, text := range where[alike:] {
+				where[alike+i] = dialect.Fill(form, "condition", unwrapped(text))
+			}
 		}
 	})
 	return strings.Join(where, groupAnd)
@@ -236,13 +247,45 @@ func (s *scope) running() string { return s.others(s.spec.Group.Running, nil) }
 func (s *scope) ahead() string {
 	g, outer := s.spec.Group, s.outside()
 	return s.others(g.Waiting, func() []string {
-		var where []string
-		if !g.Fifo {
-			where = s.params(s.pkg.Claim) // rows that this caller does not want are not before any
-		}
 		order, _ := s.groupOrder()
-		return append(where, s.before(outer, order))
+		return append(s.wanted(), s.before(outer, order))
 	})
+}
+
+// firstOfGroup is the condition of a row before which none of its group is taken, where the server finds the
+// first of a group by its index and need not read them all; "" elsewhere.
+func (s *scope) firstOfGroup(from string) string {
+	order, _ := s.groupOrder()
+	form := s.d.Fragments["group_first"].At(s.version)
+	if form == "" || slices.ContainsFunc(order, func(o queue.OrderTerm) bool { return o.Column == nil || s.against(o) }) {
+		return ""
+	}
+	where := s.others(s.spec.Group.Waiting, s.wanted)
+	var own, key, by []string
+	for _, c := range s.spec.Key {
+		own = append(own, s.outside()+s.d.Ident(c.Name))
+	}
+	s.over(s.builder, s.shared.Names.Other+".", func() {
+		for _, c := range s.spec.Key {
+			key = append(key, s.column(c))
+		}
+		by = s.orderBy(order)
+	})
+	row := strings.Join(own, ", ")
+	if len(own) > 1 {
+		row = "(" + row + ")"
+	}
+	return dialect.Fill(form, "row", row, "key", strings.Join(key, ", "), "from", from, "where", where,
+		"order", strings.Join(by, ", "), "line", groupLine)
+}
+
+// wanted are the conditions that the caller of a claim adds to those of waiting rows: what he does not want
+// is not before any. Where rows are done one after the other it is.
+func (s *scope) wanted() []string {
+	if s.spec.Group.Fifo {
+		return nil
+	}
+	return s.params(s.pkg.Claim)
 }
 
 // groupOrder is the order in which the rows of one group are taken; byKey: it is that of the key,
@@ -309,24 +352,56 @@ func (s *scope) look() []string {
 	if g == nil {
 		return nil
 	}
+	s.looks = true
+	defer func() { s.looks = false }()
 	from := s.groupFrom("group_look")
 	fill := func(name, where string) string {
 		return dialect.Fill(s.d.Fragments[name].At(s.version), "from", from, "where", where,
 			"n", strconv.Itoa(g.Limit), "less", strconv.Itoa(g.Limit-1), "line", groupLine)
 	}
-	room := []string{fill("group_none", s.running()), fill("group_none", s.ahead())}
+	room := []string{fill("group_none", s.running())}
 	switch {
+	case s.takesFirst() && (g.LimitSQL != "" || g.Limit > 1):
+		room = []string{s.groupLimit(g) + " > " + groupCount(from, s.running())}
+	case s.takesFirst():
 	case g.LimitSQL != "":
 		// The first spares counting those that wait in a group that is full.
 		room = []string{s.groupLimit(g) + " > " + groupCount(from, s.running()), s.groupSum(from)}
 	case g.Limit > 1:
 		// The first two spare counting all that wait.
 		room = []string{fill("group_few", s.running()), fill("group_few", s.ahead()), s.groupSum(from)}
+	default:
+		room = append(room, cmp.Or(s.firstOfGroup(from), fill("group_none", s.ahead())))
 	}
 	if len(g.Member) == 0 {
 		return room
 	}
 	return []string{s.unlessFree(room)}
+}
+
+// takesFirst reports whether a statement takes one row, which then is the first of its group: those
+// before it there would be ready as it is, and come before it in the queue as well.
+func (s *scope) takesFirst() bool {
+	return s.spec.Group != nil && !s.spec.Group.Fifo && (s.single || s.claimsOneGroup())
+}
+
+// claimsOneGroup reports whether topics tell a claim the group whose rows it looks at, of which one
+// may run: then it takes one row, whatever its limit.
+func (b *builder) claimsOneGroup() bool {
+	g := b.spec.Group
+	if g == nil || g.Fifo || g.Limit != 1 || g.LimitSQL != "" || b.spec.Accept {
+		return false
+	}
+	return !slices.ContainsFunc(g.Columns, func(c *schema.Column) bool { return b.topicOf(c) < 0 }) &&
+		!slices.ContainsFunc(g.Member, func(t queue.Test) bool { return t.Op != queue.NotNull })
+}
+
+// topicOf returns which argument of a claim says the one value that all rows it looks at have in a
+// column, -1 where none does.
+func (b *builder) topicOf(c *schema.Column) int {
+	return slices.IndexFunc(b.spec.Params, func(p *queue.Param) bool {
+		return p.Column == c && p.Kind == queue.Equal && !p.Optional && len(p.Any) == 0
+	})
 }
 
 // groupFrom is the table of other rows as it stands behind FROM.
@@ -484,7 +559,7 @@ func (b *builder) lockGroups() *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	v.Where = s.ready()
 	v.Order = s.order()
-	s.limit(&v, 0)
+	s.limit(&v, b.mostReady())
 	s.over(b, v.Names.Candidate+".", func() {
 		v.Guard = []string{s.locksGroup()}
 		v.Returning = s.read(b.pkg.Key)
@@ -556,6 +631,22 @@ func (b *builder) groupIndexes() []wanted {
 	}
 	line := slices.Clone(group)
 	w := b.wantedFor(g.Waiting)
+	if b.claimsOneGroup() {
+		// Nobody asks who is before a row.
+		run := b.wantedFor(b.spec.Held)
+		run.kind, run.name, run.columns, run.lacking = "group", b.indexName("group"), group, slowClaim
+		run.why = "serves Claim: the running rows of a group"
+		if run.plain {
+			run.columns = append(leading(g.Running), group...) // as that of ready rows begins
+			if since := b.runningSince(nil); since != nil && len(run.columns) == len(group) {
+				run.columns = append(run.columns, indexKey{column: since})
+			}
+		} else {
+			run.like = g.Columns
+		}
+		run, _ = b.fit(run)
+		return []wanted{run}
+	}
 	if w.plain {
 		line = append(line, leading(g.Waiting)...)
 		w.told, w.fixed = len(line), len(line) // of one value, in whatever order

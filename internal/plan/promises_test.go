@@ -1001,9 +1001,9 @@ func writesBefore(m made) *queue.Transition {
 }
 
 // A claim for one of the fixed sizes is the claim for any size with the number
-// written into it.
+// written into it. One for a single row does not ask who is before it in its group.
 func TestLadderDiffersInTheLimitOnly(t *testing.T) {
-	limit := regexp.MustCompile(`LIMIT  \?`)
+	limit, group := regexp.MustCompile(`LIMIT  \?`), regexp.MustCompile(`(?s)\n +(AND|OR) [^\n]*\(SELECT .*ORDER`)
 	everyPlan(t, func(t *testing.T, m made) {
 		if m.Claim == nil {
 			return // rows are read behind a mark
@@ -1016,6 +1016,9 @@ func TestLadderDiffersInTheLimitOnly(t *testing.T) {
 			got := shape(r.Statement.SQL)
 			if r.Limit == 1 { // one row may be named, instead of searched in a list
 				got = strings.Replace(got, " = (\n", " IN (\n", 1)
+				if m.spec.Group != nil && !m.spec.Group.Fifo {
+					got, want = group.ReplaceAllString(got, "ORDER"), group.ReplaceAllString(want, "ORDER")
+				}
 			}
 			if len(r.Statement.Args)+1 != len(m.Claim.Statement.Args) || got != want {
 				t.Errorf("the claim for %d rows is\n%s\nand that for any number\n%s", r.Limit, r.Statement.SQL, m.Claim.Statement.SQL)

@@ -526,8 +526,17 @@ func (b *builder) claimOrder() []queue.OrderTerm {
 
 // order returns the terms of the order in which ready rows are read.
 func (s *scope) order() []string {
+	texts := s.orderBy(s.claimOrder())
+	if s.nullsFirst {
+		texts[0] += " NULLS FIRST"
+	}
+	return texts
+}
+
+// orderBy writes an order.
+func (s *scope) orderBy(order []queue.OrderTerm) []string {
 	var texts []string
-	for i, o := range s.claimOrder() {
+	for _, o := range order {
 		text := s.raw(o.SQL)
 		switch {
 		case o.Random:
@@ -545,11 +554,8 @@ func (s *scope) order() []string {
 		if o.Desc {
 			text += " DESC"
 		}
-		switch {
-		case o.Nulls != "" && s.can(dialect.NullsOrder):
+		if o.Nulls != "" && s.can(dialect.NullsOrder) {
 			text += " NULLS " + strings.ToUpper(o.Nulls)
-		case i == 0 && s.nullsFirst:
-			text += " NULLS FIRST"
 		}
 		texts = append(texts, text)
 	}

@@ -60,3 +60,12 @@ CREATE TABLE builds (
     used      INT,
     state     VARCHAR(40) NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=over failed=dead
 );
+
+-- A claim is for one repository, of which one pull runs at a time.
+-- qgen:queue pulls
+CREATE TABLE pulls (
+    id        BIGINT AUTO_INCREMENT PRIMARY KEY,
+    repo      VARCHAR(40) NOT NULL, -- qgen:topic; group limit=1
+    weight    INT NOT NULL, -- qgen:priority desc
+    state     VARCHAR(40) DEFAULT 'new' NOT NULL -- qgen:status ready=new running=busy done=over failed=dead
+);

@@ -42,3 +42,12 @@ CREATE TABLE builds (
     used      int,
     state     nvarchar(40) NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=over failed=dead
 );
+
+-- A claim is for one repository, of which one pull runs at a time.
+-- qgen:queue pulls
+CREATE TABLE pulls (
+    id        bigint IDENTITY PRIMARY KEY,
+    repo      nvarchar(40) NOT NULL, -- qgen:topic; group limit=1
+    weight    int NOT NULL, -- qgen:priority desc
+    state     nvarchar(40) DEFAULT 'new' NOT NULL -- qgen:status ready=new running=busy done=over failed=dead
+);

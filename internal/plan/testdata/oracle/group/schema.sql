@@ -67,3 +67,12 @@ CREATE TABLE builds (
     used      NUMBER(9),
     state     VARCHAR2(40) DEFAULT 'new' NOT NULL -- qgen:status ready=new running=busy done=over failed=dead
 );
+
+-- A claim is for one repository, of which one pull runs at a time.
+-- qgen:queue pulls
+CREATE TABLE pulls (
+    id        NUMBER(18) GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    repo      VARCHAR2(40) NOT NULL, -- qgen:topic; group limit=1
+    weight    NUMBER(9) NOT NULL, -- qgen:priority desc
+    state     VARCHAR2(40) DEFAULT 'new' NOT NULL -- qgen:status ready=new running=busy done=over failed=dead
+);

@@ -58,3 +58,12 @@ CREATE TABLE builds (
     used      int,
     state     text NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=over failed=dead
 );
+
+-- A claim is for one repository, of which one pull runs at a time.
+-- qgen:queue pulls
+CREATE TABLE pulls (
+    id        bigserial PRIMARY KEY,
+    repo      text NOT NULL, -- qgen:topic; group limit=1
+    weight    int NOT NULL, -- qgen:priority desc
+    state     text DEFAULT 'new' NOT NULL -- qgen:status ready=new running=busy done=over failed=dead
+);

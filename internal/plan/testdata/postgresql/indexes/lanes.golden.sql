@@ -48,25 +48,23 @@ WITH /* lanesq.Claim */ candidate AS MATERIALIZED (
     AND    lane = $1
     AND    (SELECT 1
                FROM   lanes AS other
-               WHERE  other.lane = lanes.lane
+               WHERE  other.lane = $1
                AND    other.status = 'PENDING'
                LIMIT  1 OFFSET 9) IS NULL
     AND    (SELECT 1
                FROM   lanes AS other
-               WHERE  other.lane = lanes.lane
+               WHERE  other.lane = $1
                AND    other.status = 'ENQUEUED'
-               AND    other.lane = $1
                AND    other.id < lanes.id
                LIMIT  1 OFFSET 9) IS NULL
     AND    10 > (SELECT count(*)
                FROM   lanes AS other
-               WHERE  other.lane = lanes.lane
+               WHERE  other.lane = $1
                AND    other.status = 'PENDING')
            + (SELECT count(*)
                FROM   lanes AS other
-               WHERE  other.lane = lanes.lane
+               WHERE  other.lane = $1
                AND    other.status = 'ENQUEUED'
-               AND    other.lane = $1
                AND    other.id < lanes.id)
     ORDER  BY id NULLS FIRST
     LIMIT  $2
@@ -191,25 +189,23 @@ WHERE  status = 'ENQUEUED'
 AND    lane = $1
 AND    (SELECT 1
                FROM   lanes AS other
-               WHERE  other.lane = lanes.lane
+               WHERE  other.lane = $1
                AND    other.status = 'PENDING'
                LIMIT  1 OFFSET 9) IS NULL
 AND    (SELECT 1
                FROM   lanes AS other
-               WHERE  other.lane = lanes.lane
+               WHERE  other.lane = $1
                AND    other.status = 'ENQUEUED'
-               AND    other.lane = $1
                AND    other.id < lanes.id
                LIMIT  1 OFFSET 9) IS NULL
 AND    10 > (SELECT count(*)
                FROM   lanes AS other
-               WHERE  other.lane = lanes.lane
+               WHERE  other.lane = $1
                AND    other.status = 'PENDING')
            + (SELECT count(*)
                FROM   lanes AS other
-               WHERE  other.lane = lanes.lane
+               WHERE  other.lane = $1
                AND    other.status = 'ENQUEUED'
-               AND    other.lane = $1
                AND    other.id < lanes.id)
 ORDER  BY id NULLS FIRST
 LIMIT  $2;

@@ -49,25 +49,23 @@ WITH /* locksq.Claim */ candidate AS MATERIALIZED (
     AND    (site IS NULL
            OR ((SELECT 1
                FROM   locks AS other
-               WHERE  other.site = locks.site
+               WHERE  other.site = $1
                AND    other.until IS NOT NULL
                LIMIT  1 OFFSET 4) IS NULL
            AND (SELECT 1
                FROM   locks AS other
-               WHERE  other.site = locks.site
+               WHERE  other.site = $1
                AND    other.until IS NULL
-               AND    other.site = $1
                AND    other.id < locks.id
                LIMIT  1 OFFSET 4) IS NULL
            AND 5 > (SELECT count(*)
                FROM   locks AS other
-               WHERE  other.site = locks.site
+               WHERE  other.site = $1
                AND    other.until IS NOT NULL)
            + (SELECT count(*)
                FROM   locks AS other
-               WHERE  other.site = locks.site
+               WHERE  other.site = $1
                AND    other.until IS NULL
-               AND    other.site = $1
                AND    other.id < locks.id)))
     ORDER  BY id
     LIMIT  $2
@@ -228,25 +226,23 @@ AND    site = $1
 AND    (site IS NULL
            OR ((SELECT 1
                FROM   locks AS other
-               WHERE  other.site = locks.site
+               WHERE  other.site = $1
                AND    other.until IS NOT NULL
                LIMIT  1 OFFSET 4) IS NULL
            AND (SELECT 1
                FROM   locks AS other
-               WHERE  other.site = locks.site
+               WHERE  other.site = $1
                AND    other.until IS NULL
-               AND    other.site = $1
                AND    other.id < locks.id
                LIMIT  1 OFFSET 4) IS NULL
            AND 5 > (SELECT count(*)
                FROM   locks AS other
-               WHERE  other.site = locks.site
+               WHERE  other.site = $1
                AND    other.until IS NOT NULL)
            + (SELECT count(*)
                FROM   locks AS other
-               WHERE  other.site = locks.site
+               WHERE  other.site = $1
                AND    other.until IS NULL
-               AND    other.site = $1
                AND    other.id < locks.id)))
 ORDER  BY id
 LIMIT  $2;

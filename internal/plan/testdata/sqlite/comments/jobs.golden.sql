@@ -53,12 +53,13 @@ WHERE  id IN (
            AND    NOT EXISTS (SELECT 1
                FROM   jobs AS other
                WHERE  other.kind = jobs.kind
-               AND    other.state = 'busy')
-           AND    NOT EXISTS (SELECT 1
+               AND    likelihood(other.state = 'busy', 0.99))
+           AND    jobs.id = (SELECT other.id
                FROM   jobs AS other
                WHERE  other.kind = jobs.kind
-               AND    other.state = 'new'
-               AND    other.id < jobs.id)
+               AND    likelihood(other.state = 'new', 0.99)
+               ORDER  BY other.id
+               LIMIT  1)
            ORDER  BY id
            LIMIT  ?1)
 RETURNING id, kind, executed, cancel;
@@ -78,12 +79,7 @@ WHERE  id = (
            AND    NOT EXISTS (SELECT 1
                FROM   jobs AS other
                WHERE  other.kind = jobs.kind
-               AND    other.state = 'busy')
-           AND    NOT EXISTS (SELECT 1
-               FROM   jobs AS other
-               WHERE  other.kind = jobs.kind
-               AND    other.state = 'new'
-               AND    other.id < jobs.id)
+               AND    likelihood(other.state = 'busy', 0.99))
            ORDER  BY id
            LIMIT  1)
 RETURNING id, kind, executed, cancel;
@@ -241,12 +237,13 @@ WHERE  state = 'new'
 AND    NOT EXISTS (SELECT 1
                FROM   jobs AS other
                WHERE  other.kind = jobs.kind
-               AND    other.state = 'busy')
-AND    NOT EXISTS (SELECT 1
+               AND    likelihood(other.state = 'busy', 0.99))
+AND    jobs.id = (SELECT other.id
                FROM   jobs AS other
                WHERE  other.kind = jobs.kind
-               AND    other.state = 'new'
-               AND    other.id < jobs.id)
+               AND    likelihood(other.state = 'new', 0.99)
+               ORDER  BY other.id
+               LIMIT  1)
 ORDER  BY id
 LIMIT  ?1;
 

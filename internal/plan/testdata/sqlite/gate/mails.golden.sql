@@ -55,16 +55,16 @@ WHERE  id IN (
            OR (coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
                FROM   mails AS other
                WHERE  other.site_id = mails.site_id
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
            AND coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
                FROM   mails AS other
                WHERE  other.site_id = mails.site_id
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
            + (SELECT count(*)
                FROM   mails AS other
                WHERE  other.site_id = mails.site_id
-               AND    other.state = 'new'
-               AND    other.id < mails.id)))
+               AND    likelihood(other.state = 'new', 0.99)
+               AND    likelihood(other.id < mails.id, 0.99))))
            ORDER  BY id
            LIMIT  ?1)
 RETURNING id, site_id, taken_at;
@@ -81,19 +81,10 @@ WHERE  id = (
            FROM   mails
            WHERE  state = 'new'
            AND    (site_id IS NULL
-           OR (coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
+           OR coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
                FROM   mails AS other
                WHERE  other.site_id = mails.site_id
-               AND    other.state = 'busy')
-           AND coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
-               FROM   mails AS other
-               WHERE  other.site_id = mails.site_id
-               AND    other.state = 'busy')
-           + (SELECT count(*)
-               FROM   mails AS other
-               WHERE  other.site_id = mails.site_id
-               AND    other.state = 'new'
-               AND    other.id < mails.id)))
+               AND    likelihood(other.state = 'busy', 0.99)))
            ORDER  BY id
            LIMIT  1)
 RETURNING id, site_id, taken_at;
@@ -277,16 +268,16 @@ AND    (site_id IS NULL
            OR (coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
                FROM   mails AS other
                WHERE  other.site_id = mails.site_id
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
            AND coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
                FROM   mails AS other
                WHERE  other.site_id = mails.site_id
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
            + (SELECT count(*)
                FROM   mails AS other
                WHERE  other.site_id = mails.site_id
-               AND    other.state = 'new'
-               AND    other.id < mails.id)))
+               AND    likelihood(other.state = 'new', 0.99)
+               AND    likelihood(other.id < mails.id, 0.99))))
 ORDER  BY id
 LIMIT  ?1;
 

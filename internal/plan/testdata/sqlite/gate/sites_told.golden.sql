@@ -56,16 +56,16 @@ WHERE  id IN (
            AND    ?1 > (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
            AND    ?1 > (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
            + (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
-               AND    other.state = 'new'
-               AND    other.id < exports.id)
+               AND    likelihood(other.state = 'new', 0.99)
+               AND    likelihood(other.id < exports.id, 0.99))
            ORDER  BY id
            LIMIT  ?2)
 RETURNING id, site_id, tries, taken_at;
@@ -86,16 +86,7 @@ WHERE  id = (
            AND    ?1 > (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
-               AND    other.state = 'busy')
-           AND    ?1 > (SELECT count(*)
-               FROM   exports AS other
-               WHERE  other.site_id = exports.site_id
-               AND    other.state = 'busy')
-           + (SELECT count(*)
-               FROM   exports AS other
-               WHERE  other.site_id = exports.site_id
-               AND    other.state = 'new'
-               AND    other.id < exports.id)
+               AND    likelihood(other.state = 'busy', 0.99))
            ORDER  BY id
            LIMIT  1)
 RETURNING id, site_id, tries, taken_at;
@@ -315,16 +306,16 @@ WHERE  state = 'new'
 AND    ?1 > (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
 AND    ?1 > (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
            + (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
-               AND    other.state = 'new'
-               AND    other.id < exports.id)
+               AND    likelihood(other.state = 'new', 0.99)
+               AND    likelihood(other.id < exports.id, 0.99))
 ORDER  BY id
 LIMIT  ?2;
 

@@ -48,12 +48,12 @@ WHERE  id IN (
            AND    NOT EXISTS (SELECT 1
                FROM   builds AS other
                WHERE  other.repo = builds.repo
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
            AND    NOT EXISTS (SELECT 1
                FROM   builds AS other
                WHERE  other.repo = builds.repo
-               AND    other.state = 'new'
-               AND    ((CASE other.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) < (CASE builds.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) OR (CASE other.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) = (CASE builds.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) AND (((other.weight - other.used) > (builds.weight - builds.used) OR (builds.weight - builds.used) IS NULL AND (other.weight - other.used) IS NOT NULL) OR ((other.weight - other.used) = (builds.weight - builds.used) OR (other.weight - other.used) IS NULL AND (builds.weight - builds.used) IS NULL) AND other.id < builds.id)))
+               AND    likelihood(other.state = 'new', 0.99)
+               AND    likelihood((CASE other.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) < (CASE builds.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) OR (CASE other.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) = (CASE builds.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) AND (((other.weight - other.used) > (builds.weight - builds.used) OR (builds.weight - builds.used) IS NULL AND (other.weight - other.used) IS NOT NULL) OR ((other.weight - other.used) = (builds.weight - builds.used) OR (other.weight - other.used) IS NULL AND (builds.weight - builds.used) IS NULL) AND other.id < builds.id), 0.99))
            ORDER  BY (CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END), (weight - used) DESC NULLS LAST, id
            LIMIT  ?1)
 RETURNING id, repo, kind, weight, used;
@@ -71,12 +71,7 @@ WHERE  id = (
            AND    NOT EXISTS (SELECT 1
                FROM   builds AS other
                WHERE  other.repo = builds.repo
-               AND    other.state = 'busy')
-           AND    NOT EXISTS (SELECT 1
-               FROM   builds AS other
-               WHERE  other.repo = builds.repo
-               AND    other.state = 'new'
-               AND    ((CASE other.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) < (CASE builds.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) OR (CASE other.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) = (CASE builds.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) AND (((other.weight - other.used) > (builds.weight - builds.used) OR (builds.weight - builds.used) IS NULL AND (other.weight - other.used) IS NOT NULL) OR ((other.weight - other.used) = (builds.weight - builds.used) OR (other.weight - other.used) IS NULL AND (builds.weight - builds.used) IS NULL) AND other.id < builds.id)))
+               AND    likelihood(other.state = 'busy', 0.99))
            ORDER  BY (CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END), (weight - used) DESC NULLS LAST, id
            LIMIT  1)
 RETURNING id, repo, kind, weight, used;
@@ -202,12 +197,12 @@ WHERE  state = 'new'
 AND    NOT EXISTS (SELECT 1
                FROM   builds AS other
                WHERE  other.repo = builds.repo
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
 AND    NOT EXISTS (SELECT 1
                FROM   builds AS other
                WHERE  other.repo = builds.repo
-               AND    other.state = 'new'
-               AND    ((CASE other.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) < (CASE builds.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) OR (CASE other.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) = (CASE builds.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) AND (((other.weight - other.used) > (builds.weight - builds.used) OR (builds.weight - builds.used) IS NULL AND (other.weight - other.used) IS NOT NULL) OR ((other.weight - other.used) = (builds.weight - builds.used) OR (other.weight - other.used) IS NULL AND (builds.weight - builds.used) IS NULL) AND other.id < builds.id)))
+               AND    likelihood(other.state = 'new', 0.99)
+               AND    likelihood((CASE other.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) < (CASE builds.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) OR (CASE other.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) = (CASE builds.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) AND (((other.weight - other.used) > (builds.weight - builds.used) OR (builds.weight - builds.used) IS NULL AND (other.weight - other.used) IS NOT NULL) OR ((other.weight - other.used) = (builds.weight - builds.used) OR (other.weight - other.used) IS NULL AND (builds.weight - builds.used) IS NULL) AND other.id < builds.id), 0.99))
 ORDER  BY (CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END), (weight - used) DESC NULLS LAST, id
 LIMIT  ?1;
 

@@ -52,15 +52,16 @@ WHERE  id IN (
            OR (NOT EXISTS (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
-               AND    (alone = 1)
-               AND    other.until_at IS NOT NULL
-               AND    other.until_at > unixepoch())
-           AND NOT EXISTS (SELECT 1
+               AND    likelihood(alone = 1, 0.99)
+               AND    likelihood(other.until_at IS NOT NULL, 0.99)
+               AND    likelihood(other.until_at > unixepoch(), 0.99))
+           AND cases.id = (SELECT other.id
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
-               AND    (alone = 1)
-               AND    (other.until_at <= unixepoch() OR other.until_at IS NULL)
-               AND    other.id < cases.id)))
+               AND    likelihood(alone = 1, 0.99)
+               AND    likelihood(other.until_at <= unixepoch() OR other.until_at IS NULL, 0.99)
+               ORDER  BY other.id
+               LIMIT  1)))
            ORDER  BY id
            LIMIT  ?2)
 RETURNING id, case_id, alone, until_at, rev;
@@ -79,18 +80,12 @@ WHERE  id = (
            FROM   cases
            WHERE  (until_at <= unixepoch() OR until_at IS NULL)
            AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
-           OR (NOT EXISTS (SELECT 1
+           OR NOT EXISTS (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
-               AND    (alone = 1)
-               AND    other.until_at IS NOT NULL
-               AND    other.until_at > unixepoch())
-           AND NOT EXISTS (SELECT 1
-               FROM   cases AS other
-               WHERE  other.case_id = cases.case_id
-               AND    (alone = 1)
-               AND    (other.until_at <= unixepoch() OR other.until_at IS NULL)
-               AND    other.id < cases.id)))
+               AND    likelihood(alone = 1, 0.99)
+               AND    likelihood(other.until_at IS NOT NULL, 0.99)
+               AND    likelihood(other.until_at > unixepoch(), 0.99)))
            ORDER  BY id
            LIMIT  1)
 RETURNING id, case_id, alone, until_at, rev;
@@ -217,15 +212,16 @@ AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
            OR (NOT EXISTS (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
-               AND    (alone = 1)
-               AND    other.until_at IS NOT NULL
-               AND    other.until_at > unixepoch())
-           AND NOT EXISTS (SELECT 1
+               AND    likelihood(alone = 1, 0.99)
+               AND    likelihood(other.until_at IS NOT NULL, 0.99)
+               AND    likelihood(other.until_at > unixepoch(), 0.99))
+           AND cases.id = (SELECT other.id
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
-               AND    (alone = 1)
-               AND    (other.until_at <= unixepoch() OR other.until_at IS NULL)
-               AND    other.id < cases.id)))
+               AND    likelihood(alone = 1, 0.99)
+               AND    likelihood(other.until_at <= unixepoch() OR other.until_at IS NULL, 0.99)
+               ORDER  BY other.id
+               LIMIT  1)))
 ORDER  BY id
 LIMIT  ?1;
 

@@ -49,12 +49,13 @@ WHERE  id IN (
            AND    NOT EXISTS (SELECT 1
                FROM   draws AS other
                WHERE  other.tenant = draws.tenant
-               AND    other.state = 'busy')
-           AND    NOT EXISTS (SELECT 1
+               AND    likelihood(other.state = 'busy', 0.99))
+           AND    draws.id = (SELECT other.id
                FROM   draws AS other
                WHERE  other.tenant = draws.tenant
-               AND    other.state = 'new'
-               AND    other.id < draws.id)
+               AND    likelihood(other.state = 'new', 0.99)
+               ORDER  BY other.id
+               LIMIT  1)
            ORDER  BY (abs(random() % weight)), id
            LIMIT  ?1)
 RETURNING id, tenant, weight;
@@ -72,12 +73,7 @@ WHERE  id = (
            AND    NOT EXISTS (SELECT 1
                FROM   draws AS other
                WHERE  other.tenant = draws.tenant
-               AND    other.state = 'busy')
-           AND    NOT EXISTS (SELECT 1
-               FROM   draws AS other
-               WHERE  other.tenant = draws.tenant
-               AND    other.state = 'new'
-               AND    other.id < draws.id)
+               AND    likelihood(other.state = 'busy', 0.99))
            ORDER  BY (abs(random() % weight)), id
            LIMIT  1)
 RETURNING id, tenant, weight;
@@ -201,12 +197,13 @@ WHERE  state = 'new'
 AND    NOT EXISTS (SELECT 1
                FROM   draws AS other
                WHERE  other.tenant = draws.tenant
-               AND    other.state = 'busy')
-AND    NOT EXISTS (SELECT 1
+               AND    likelihood(other.state = 'busy', 0.99))
+AND    draws.id = (SELECT other.id
                FROM   draws AS other
                WHERE  other.tenant = draws.tenant
-               AND    other.state = 'new'
-               AND    other.id < draws.id)
+               AND    likelihood(other.state = 'new', 0.99)
+               ORDER  BY other.id
+               LIMIT  1)
 ORDER  BY (abs(random() % weight)), id
 LIMIT  ?1;
 

@@ -55,25 +55,25 @@ WHERE  id IN (
            OR ((SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'busy'
+               AND    likelihood(other.state = 'busy', 0.99)
                LIMIT  1 OFFSET 1) IS NULL
            AND (SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'new'
-               AND    other.kind = ?1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
+               AND    likelihood(other.state = 'new', 0.99)
+               AND    likelihood(other.kind = ?1, 0.99)
+               AND    likelihood(other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id, 0.99)
                LIMIT  1 OFFSET 1) IS NULL
            AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
            + (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'new'
-               AND    other.kind = ?1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
+               AND    likelihood(other.state = 'new', 0.99)
+               AND    likelihood(other.kind = ?1, 0.99)
+               AND    likelihood(other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id, 0.99))))
            ORDER  BY weight DESC, id
            LIMIT  ?2)
 RETURNING id, tenant, kind, until_at, weight;
@@ -92,28 +92,10 @@ WHERE  id = (
            WHERE  state = 'new'
            AND    kind = ?1
            AND    ((tenant IS NULL OR tenant = '*')
-           OR ((SELECT 1
+           OR 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT 1
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'new'
-               AND    other.kind = ?1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
-               LIMIT  1 OFFSET 1) IS NULL
-           AND 2 > (SELECT count(*)
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'busy')
-           + (SELECT count(*)
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'new'
-               AND    other.kind = ?1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
+               AND    likelihood(other.state = 'busy', 0.99)))
            ORDER  BY weight DESC, id
            LIMIT  1)
 RETURNING id, tenant, kind, until_at, weight;
@@ -299,25 +281,25 @@ AND    ((tenant IS NULL OR tenant = '*')
            OR ((SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'busy'
+               AND    likelihood(other.state = 'busy', 0.99)
                LIMIT  1 OFFSET 1) IS NULL
            AND (SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'new'
-               AND    other.kind = ?1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
+               AND    likelihood(other.state = 'new', 0.99)
+               AND    likelihood(other.kind = ?1, 0.99)
+               AND    likelihood(other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id, 0.99)
                LIMIT  1 OFFSET 1) IS NULL
            AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
            + (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'new'
-               AND    other.kind = ?1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
+               AND    likelihood(other.state = 'new', 0.99)
+               AND    likelihood(other.kind = ?1, 0.99)
+               AND    likelihood(other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id, 0.99))))
 ORDER  BY weight DESC, id
 LIMIT  ?2;
 

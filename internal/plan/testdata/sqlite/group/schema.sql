@@ -62,3 +62,12 @@ CREATE TABLE draws (
     weight    INTEGER NOT NULL,
     state     TEXT NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=over failed=dead
 );
+
+-- A claim is for one repository, of which one pull runs at a time.
+-- qgen:queue pulls
+CREATE TABLE pulls (
+    id        INTEGER PRIMARY KEY,
+    repo      TEXT NOT NULL, -- qgen:topic; group limit=1
+    weight    INTEGER NOT NULL, -- qgen:priority desc
+    state     TEXT NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=over failed=dead
+);

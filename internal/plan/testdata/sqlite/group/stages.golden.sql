@@ -49,12 +49,12 @@ WHERE  id IN (
            AND    NOT EXISTS (SELECT 1
                FROM   stages AS other
                WHERE  other.order_id = stages.order_id
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
            AND    NOT EXISTS (SELECT 1
                FROM   stages AS other
                WHERE  other.order_id = stages.order_id
-               AND    other.state = 'new'
-               AND    ((other.kind = 'last') < (stages.kind = 'last') OR (other.kind = 'last') = (stages.kind = 'last') AND other.id < stages.id))
+               AND    likelihood(other.state = 'new', 0.99)
+               AND    likelihood((other.kind = 'last') < (stages.kind = 'last') OR (other.kind = 'last') = (stages.kind = 'last') AND other.id < stages.id, 0.99))
            ORDER  BY (kind = 'last'), id
            LIMIT  ?1)
 RETURNING id, order_id, kind;
@@ -72,12 +72,12 @@ WHERE  id = (
            AND    NOT EXISTS (SELECT 1
                FROM   stages AS other
                WHERE  other.order_id = stages.order_id
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
            AND    NOT EXISTS (SELECT 1
                FROM   stages AS other
                WHERE  other.order_id = stages.order_id
-               AND    other.state = 'new'
-               AND    ((other.kind = 'last') < (stages.kind = 'last') OR (other.kind = 'last') = (stages.kind = 'last') AND other.id < stages.id))
+               AND    likelihood(other.state = 'new', 0.99)
+               AND    likelihood((other.kind = 'last') < (stages.kind = 'last') OR (other.kind = 'last') = (stages.kind = 'last') AND other.id < stages.id, 0.99))
            ORDER  BY (kind = 'last'), id
            LIMIT  1)
 RETURNING id, order_id, kind;
@@ -187,12 +187,12 @@ WHERE  state = 'new'
 AND    NOT EXISTS (SELECT 1
                FROM   stages AS other
                WHERE  other.order_id = stages.order_id
-               AND    other.state = 'busy')
+               AND    likelihood(other.state = 'busy', 0.99))
 AND    NOT EXISTS (SELECT 1
                FROM   stages AS other
                WHERE  other.order_id = stages.order_id
-               AND    other.state = 'new'
-               AND    ((other.kind = 'last') < (stages.kind = 'last') OR (other.kind = 'last') = (stages.kind = 'last') AND other.id < stages.id))
+               AND    likelihood(other.state = 'new', 0.99)
+               AND    likelihood((other.kind = 'last') < (stages.kind = 'last') OR (other.kind = 'last') = (stages.kind = 'last') AND other.id < stages.id, 0.99))
 ORDER  BY (kind = 'last'), id
 LIMIT  ?1;
 

@@ -57,12 +57,13 @@ WHERE  id IN (
            AND    NOT EXISTS (SELECT 1
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
-               AND    other.state = 'busy')
-           AND    NOT EXISTS (SELECT 1
+               AND    likelihood(other.state = 'busy', 0.99))
+           AND    steps.id = (SELECT other.id
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
-               AND    other.state = 'new'
-               AND    other.id < steps.id)
+               AND    likelihood(other.state = 'new', 0.99)
+               ORDER  BY other.id
+               LIMIT  1)
            ORDER  BY due_at, id
            LIMIT  ?1)
 RETURNING id, order_id, due_at, tries, taken_at;
@@ -83,12 +84,13 @@ WHERE  id = (
            AND    NOT EXISTS (SELECT 1
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
-               AND    other.state = 'busy')
-           AND    NOT EXISTS (SELECT 1
+               AND    likelihood(other.state = 'busy', 0.99))
+           AND    steps.id = (SELECT other.id
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
-               AND    other.state = 'new'
-               AND    other.id < steps.id)
+               AND    likelihood(other.state = 'new', 0.99)
+               ORDER  BY other.id
+               LIMIT  1)
            ORDER  BY due_at, id
            LIMIT  1)
 RETURNING id, order_id, due_at, tries, taken_at;
@@ -314,12 +316,13 @@ AND    (due_at <= unixepoch() OR due_at IS NULL)
 AND    NOT EXISTS (SELECT 1
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
-               AND    other.state = 'busy')
-AND    NOT EXISTS (SELECT 1
+               AND    likelihood(other.state = 'busy', 0.99))
+AND    steps.id = (SELECT other.id
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
-               AND    other.state = 'new'
-               AND    other.id < steps.id)
+               AND    likelihood(other.state = 'new', 0.99)
+               ORDER  BY other.id
+               LIMIT  1)
 ORDER  BY due_at, id
 LIMIT  ?1;
 
