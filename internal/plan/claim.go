@@ -419,6 +419,7 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 		s.mark(&v)
 	default:
 		suffix = s.pick(&v)
+		s.findNulls(&v)
 	}
 	if t := b.takes(); t != nil {
 		v.Set = s.sets(t.Writes)
@@ -651,6 +652,40 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 func (b *builder) findsFirst() bool {
 	inOrder, _, _ := b.canLockInOrder()
 	return b.pkg.Strategy != "hold" && len(b.spec.Key) > 0 && (!inOrder || len(b.apart()) > 0)
+}
+
+// findNulls sets, where the order begins with the time from which rows are ready and a null there is ready as
+// well, that either are found by themselves: an index then leads to both and not through all that wait.
+func (s *scope) findNulls(v *values) {
+	order := s.claimOrder()
+	if !s.can(dialect.NullsApart) || s.spec.Group != nil || len(order) == 0 || slices.ContainsFunc(order, func(o queue.OrderTerm) bool { return o.Column == nil || s.against(o) }) {
+		return
+	}
+	tests := s.stateTests(queue.Ready)
+	i := slices.IndexFunc(tests, func(t queue.Test) bool {
+		return t.Column == order[0].Column && t.Op == queue.LessEqual && len(t.Or) == 1 && t.Or[0].Column == t.Column && t.Or[0].Op == queue.IsNull && len(t.Or[0].Or) == 0
+	})
+	if i < 0 {
+		return
+	}
+	due := tests[i]
+	at := slices.Index(v.Where, s.test(due))
+	if at < 0 {
+		return
+	}
+	come := due
+	come.Or = nil
+	for _, t := range []queue.Test{due.Or[0], come} {
+		where := slices.Clone(v.Where)
+		where[at] = s.test(t)
+		v.Found.Parts = append(v.Found.Parts, where)
+	}
+	v.Found.Picked = slices.Clone(v.Pick)
+	for _, o := range order {
+		if c := s.column(o.Column); !slices.Contains(v.Found.Picked, c) {
+			v.Found.Picked = append(v.Found.Picked, c)
+		}
+	}
 }
 
 // find sets how ready rows are found, up to ahead of each part. Where several values of a

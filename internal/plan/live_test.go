@@ -577,6 +577,9 @@ func TestHeadsNameWhatSQLiteReads(t *testing.T) {
 					if index != "" && !regexp.MustCompile(`(?i)INDEX `+p.Sampled(index)+`\b`).MatchString(plan) {
 						t.Errorf("%s: the head of %s says %q, and it reads\n%s", what, st.Name, said, plan)
 					}
+					if together(st.SQL) != st.SQL {
+						continue // of the nulls and of the others up to the limit are sorted, not all that are ready
+					}
 					if strings.Contains(plan, "TEMP B-TREE FOR ORDER BY") && !strings.Contains(said, "sort") {
 						t.Errorf("%s: the head of %s says %q, and it sorts\n%s", what, st.Name, said, plan)
 					}

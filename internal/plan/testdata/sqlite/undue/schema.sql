@@ -28,3 +28,10 @@ CREATE TABLE ended (
     state  TEXT NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
     at     INTEGER                      -- qgen:due as=epoch null=never; finished
 );
+-- A null is due as well, and the order is that of the times.
+-- qgen:queue doovers
+CREATE TABLE doovers (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    state  TEXT NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    at     INTEGER                      -- qgen:due as=epoch; order 1
+);
