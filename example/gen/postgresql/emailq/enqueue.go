@@ -22,8 +22,8 @@ var (
 	enqueueManySQL  = statement(enqueueManyFile)
 )
 
-// Enqueue adds a job, ready to be claimed, and returns its key. With a Queue on the caller's
-// transaction the job appears when that commits.
+// Enqueue adds a job, ready to be claimed when it is due, and returns its key. With a Queue on
+// the caller's transaction the job appears when that commits.
 //
 // It locks nothing that others wait for. A crash leaves the job added or not. When the
 // connection breaks before the answer comes, it may have been added all the same.

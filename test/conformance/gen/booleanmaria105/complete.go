@@ -19,8 +19,9 @@ var (
 
 // Complete marks jobs as done. Their rows are deleted.
 //
-// It acts only on jobs that are running: when jobs are settled already, it does the rest and
-// returns an error that is ErrLost and, as a *LostError, names their keys.
+// It acts on jobs that are running, also where others have claimed them since: when jobs were
+// given back, or are settled already, it does the rest and returns an error that is ErrLost and,
+// as a *LostError, names their keys.
 //
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
 // all. After an error it may be called again.

@@ -14,8 +14,8 @@ var (
 	enqueueSQL  = statement(enqueueFile)
 )
 
-// Enqueue adds a job, ready to be claimed. With a Queue on the caller's transaction the job
-// appears when that commits.
+// Enqueue adds a job, ready to be claimed when it is due. With a Queue on the caller's
+// transaction the job appears when that commits.
 //
 // It locks nothing that others wait for. A crash leaves the job added or not. When the
 // connection breaks before the answer comes, it may have been added all the same.

@@ -16,8 +16,9 @@ var (
 
 // Requeue gives jobs back unprocessed: they are ready again, and the try does not count.
 //
-// It acts only on jobs that are running: when jobs are settled already, it does the rest and
-// returns an error that is ErrLost and, as a *LostError, names their keys.
+// It acts only on jobs that are with the worker that claimed them: when jobs are with others, or
+// are settled already, it does the rest and returns an error that is ErrLost and, as a
+// *LostError, names their keys.
 //
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
 // all. After an error it may be called again.

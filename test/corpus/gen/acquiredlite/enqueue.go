@@ -21,8 +21,8 @@ var (
 	enqueueManySQL  = statement(enqueueManyFile)
 )
 
-// Enqueue adds a job, ready to be claimed, and returns its key. With a Queue on the caller's
-// transaction the job appears when that commits.
+// Enqueue adds a job, ready to be claimed when it is due, and returns its key. With a Queue on
+// the caller's transaction the job appears when that commits.
 //
 // It locks the database for writing while it runs. A crash leaves the job added or not. When the
 // connection breaks before the answer comes, it may have been added all the same.

@@ -23,9 +23,9 @@ var (
 	enqueueInsertActionschedulerLogsSQL  = statement(enqueueInsertActionschedulerLogsFile)
 )
 
-// Enqueue adds a job, ready to be claimed, and returns its key. With a Queue on the caller's
-// transaction the job appears when that commits. In the same transaction it adds rows to
-// actionscheduler_logs.
+// Enqueue adds a job, ready to be claimed when it is due, and returns its key. With a Queue on
+// the caller's transaction the job appears when that commits. In the same transaction it adds
+// rows to actionscheduler_logs.
 //
 // It locks the rows of other tables that it writes, until it commits. A crash leaves the job
 // added or not. When the connection breaks before the answer comes, it may have been added all

@@ -27,8 +27,9 @@ var (
 	enqueueInsertWpActionschedulerLogsSQL  = statement(enqueueInsertWpActionschedulerLogsFile)
 )
 
-// Enqueue adds a job, ready to be claimed. With a Queue on the caller's transaction the job
-// appears when that commits. In the same transaction it adds rows to wp_actionscheduler_logs.
+// Enqueue adds a job, ready to be claimed when it is due. With a Queue on the caller's
+// transaction the job appears when that commits. In the same transaction it adds rows to
+// wp_actionscheduler_logs.
 //
 // It locks the rows of other tables that it writes, until it commits. A crash leaves the job
 // added or not. When the connection breaks before the answer comes, it may have been added all

@@ -26,8 +26,9 @@ var (
 //
 // Of the jobs that are alike in PROCESS_INSTANCE_ID_, one runs at once; a claim locks the
 // running rows of each group as it counts them, and the gap where another would appear. A claim
-// can come back with fewer jobs than are ready: it passes over groups that another claims from
-// at that moment.
+// can come back with fewer jobs than are ready, and with none while others are: where another
+// claims from a group at that moment it waits for that, leaves out the jobs of groups that are
+// full then, and looks for no others in their place.
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.

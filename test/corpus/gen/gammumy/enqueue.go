@@ -23,8 +23,8 @@ var (
 	enqueueStepSQL  = statement(enqueueStepFile)
 )
 
-// Enqueue adds a job, ready to be claimed. It appears at once, with a Queue on the caller's
-// transaction, too.
+// Enqueue adds a job, ready to be claimed when it is due and the conditions of the queue hold.
+// It appears at once, with a Queue on the caller's transaction, too.
 //
 // The engine locks the table while a statement runs, and a caller's transaction cannot take it
 // back. A crash leaves the job added or not. When the connection breaks before the answer comes,

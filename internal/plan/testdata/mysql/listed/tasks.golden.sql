@@ -31,7 +31,6 @@
 --   guarded      not needed: lock_update comes first
 --   pop          it writes no running state, so the running rows of a group cannot be counted
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: the rows of one group are taken in the order of the key, since the queue's cannot be compared row by row
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
@@ -59,7 +58,7 @@ FROM   (
                WHERE  other.host = tasks.host
                AND    other.active = 0
                AND    other.complete = 0
-               AND    other.id < tasks.id
+               AND    (((field(other.task, 'repair', 'verify')) < (field(tasks.task, 'repair', 'verify')) OR (field(other.task, 'repair', 'verify')) IS NULL AND (field(tasks.task, 'repair', 'verify')) IS NOT NULL) OR ((field(other.task, 'repair', 'verify')) = (field(tasks.task, 'repair', 'verify')) OR (field(other.task, 'repair', 'verify')) IS NULL AND (field(tasks.task, 'repair', 'verify')) IS NULL) AND other.id < tasks.id)
                LIMIT  1) IS NULL
            ORDER  BY candidate_2, id
            LIMIT  ?
@@ -78,7 +77,7 @@ AND    (SELECT 1
                WHERE  other.host = tasks.host
                AND    other.active = 0
                AND    other.complete = 0
-               AND    other.id < tasks.id
+               AND    (((field(other.task, 'repair', 'verify')) < (field(tasks.task, 'repair', 'verify')) OR (field(other.task, 'repair', 'verify')) IS NULL AND (field(tasks.task, 'repair', 'verify')) IS NOT NULL) OR ((field(other.task, 'repair', 'verify')) = (field(tasks.task, 'repair', 'verify')) OR (field(other.task, 'repair', 'verify')) IS NULL AND (field(tasks.task, 'repair', 'verify')) IS NULL) AND other.id < tasks.id)
                LIMIT  1) IS NULL
 ORDER  BY candidate.candidate_2, candidate.candidate_1
 LIMIT  ?
@@ -291,7 +290,7 @@ AND    (SELECT 1
                WHERE  other.host = tasks.host
                AND    other.active = 0
                AND    other.complete = 0
-               AND    other.id < tasks.id
+               AND    (((field(other.task, 'repair', 'verify')) < (field(tasks.task, 'repair', 'verify')) OR (field(other.task, 'repair', 'verify')) IS NULL AND (field(tasks.task, 'repair', 'verify')) IS NOT NULL) OR ((field(other.task, 'repair', 'verify')) = (field(tasks.task, 'repair', 'verify')) OR (field(other.task, 'repair', 'verify')) IS NULL AND (field(tasks.task, 'repair', 'verify')) IS NULL) AND other.id < tasks.id)
                LIMIT  1) IS NULL
 ORDER  BY (field(task, 'repair', 'verify')), id
 LIMIT  ?;

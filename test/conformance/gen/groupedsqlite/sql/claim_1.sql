@@ -12,16 +12,10 @@ WHERE  id = (
            WHERE  status = 'ready'
            AND    due_at <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
            AND    (lane IS NULL
-           OR (NOT EXISTS (SELECT 1
+           OR NOT EXISTS (SELECT 1
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
-               AND    other.status = 'running')
-           AND NOT EXISTS (SELECT 1
-               FROM   jobs AS other
-               WHERE  other.lane = jobs.lane
-               AND    other.status = 'ready'
-               AND    other.due_at <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
-               AND    other.id < jobs.id)))
+               AND    likelihood(other.status = 'running', 0.99)))
            ORDER  BY id
            LIMIT  1)
 RETURNING id, n, lane, due_at, tries, token, lease_till

@@ -12,28 +12,10 @@ WHERE  id = (
            WHERE  status = 'ready'
            AND    due_at <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
            AND    (lane IS NULL
-           OR ((SELECT 1
+           OR 2 > (SELECT count(*)
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
-               AND    other.status = 'running'
-               LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT 1
-               FROM   jobs AS other
-               WHERE  other.lane = jobs.lane
-               AND    other.status = 'ready'
-               AND    other.due_at <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
-               AND    other.id < jobs.id
-               LIMIT  1 OFFSET 1) IS NULL
-           AND 2 > (SELECT count(*)
-               FROM   jobs AS other
-               WHERE  other.lane = jobs.lane
-               AND    other.status = 'running')
-           + (SELECT count(*)
-               FROM   jobs AS other
-               WHERE  other.lane = jobs.lane
-               AND    other.status = 'ready'
-               AND    other.due_at <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
-               AND    other.id < jobs.id)))
+               AND    likelihood(other.status = 'running', 0.99)))
            ORDER  BY id
            LIMIT  1)
 RETURNING id, n, lane, due_at, tries, token, lease_till

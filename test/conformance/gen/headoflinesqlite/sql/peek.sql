@@ -11,11 +11,12 @@ AND    (lane IS NULL
            OR (NOT EXISTS (SELECT 1
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
-               AND    other.status = 'running')
-           AND NOT EXISTS (SELECT 1
+               AND    likelihood(other.status = 'running', 0.99))
+           AND jobs.id = (SELECT other.id
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
-               AND    other.status = 'ready'
-               AND    other.id < jobs.id)))
+               AND    likelihood(other.status = 'ready', 0.99)
+               ORDER  BY other.id
+               LIMIT  1)))
 ORDER  BY id
 LIMIT  ?1

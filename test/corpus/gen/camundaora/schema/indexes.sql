@@ -9,6 +9,6 @@ CREATE INDEX ACT_RU_JOB_JOBS_READY ON ACT_RU_JOB (SUSPENSION_STATE_, PRIORITY_ D
 CREATE INDEX ACT_RU_JOB_JOBS_GROUP ON ACT_RU_JOB (PROCESS_INSTANCE_ID_, LOCK_EXP_TIME_, EXCLUSIVE_) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 
--- serves Claim: who is before a row in its group
+-- serves Claim: who is before a row in its group; ACT_IDX_JOB_PROCINST leads to these rows among others: where those are few, decline this one (indexes: {line: false})
 CREATE INDEX ACT_RU_JOB_JOBS_LINE ON ACT_RU_JOB (PROCESS_INSTANCE_ID_, PRIORITY_ DESC, DUEDATE_, ID_) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -3,8 +3,8 @@
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* gammulite.Stats */
-       count(*) FILTER (WHERE ("SendingTimeOut" <= strftime('%Y-%m-%d %H:%M:%S', 'now') OR "SendingTimeOut" IS NULL) AND "SendingDateTime" <= strftime('%Y-%m-%d %H:%M:%S', 'now') AND ("Retries" < 5 OR "Retries" IS NULL)) AS ready,
+       count(*) FILTER (WHERE ("SendingTimeOut" <= strftime('%Y-%m-%d %H:%M:%S', 'now') OR "SendingTimeOut" IS NULL) AND "SendingDateTime" <= strftime('%Y-%m-%d %H:%M:%S', 'now') AND ("Retries" < 5 OR "Retries" IS NULL) AND (SendAfter <= time('now')) AND (SendBefore >= time('now'))) AS ready,
        count(*) FILTER (WHERE "SendingTimeOut" > strftime('%Y-%m-%d %H:%M:%S', 'now')) AS running,
        count(*) FILTER (WHERE ("Retries" < 5 OR "Retries" IS NULL) AND "SendingDateTime" > strftime('%Y-%m-%d %H:%M:%S', 'now')) AS delayed,
-       ((julianday(strftime('%Y-%m-%d %H:%M:%S', 'now')) - julianday(min("InsertIntoDB") FILTER (WHERE ("SendingTimeOut" <= strftime('%Y-%m-%d %H:%M:%S', 'now') OR "SendingTimeOut" IS NULL) AND "SendingDateTime" <= strftime('%Y-%m-%d %H:%M:%S', 'now') AND ("Retries" < 5 OR "Retries" IS NULL)))) * 86400.0) AS oldest_ready
+       ((julianday(strftime('%Y-%m-%d %H:%M:%S', 'now')) - julianday(min("InsertIntoDB") FILTER (WHERE ("SendingTimeOut" <= strftime('%Y-%m-%d %H:%M:%S', 'now') OR "SendingTimeOut" IS NULL) AND "SendingDateTime" <= strftime('%Y-%m-%d %H:%M:%S', 'now') AND ("Retries" < 5 OR "Retries" IS NULL) AND (SendAfter <= time('now')) AND (SendBefore >= time('now'))))) * 86400.0) AS oldest_ready
 FROM   outbox

@@ -3,8 +3,8 @@
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* gammums.Stats */
-       count(CASE WHEN (SendingTimeOut <= GETDATE() OR SendingTimeOut IS NULL) AND SendingDateTime <= GETDATE() AND (Retries < 5 OR Retries IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN (SendingTimeOut <= GETDATE() OR SendingTimeOut IS NULL) AND SendingDateTime <= GETDATE() AND (Retries < 5 OR Retries IS NULL) AND (SendAfter <= CAST(SYSDATETIME() AS time)) AND (SendBefore >= CAST(SYSDATETIME() AS time)) THEN 1 END) AS ready,
        count(CASE WHEN SendingTimeOut > GETDATE() THEN 1 END) AS running,
        count(CASE WHEN (Retries < 5 OR Retries IS NULL) AND SendingDateTime > GETDATE() THEN 1 END) AS delayed,
-       DATEDIFF_BIG(millisecond, min(CASE WHEN (SendingTimeOut <= GETDATE() OR SendingTimeOut IS NULL) AND SendingDateTime <= GETDATE() AND (Retries < 5 OR Retries IS NULL) THEN InsertIntoDB END), GETDATE()) / 1000.0 AS oldest_ready
+       DATEDIFF_BIG(millisecond, min(CASE WHEN (SendingTimeOut <= GETDATE() OR SendingTimeOut IS NULL) AND SendingDateTime <= GETDATE() AND (Retries < 5 OR Retries IS NULL) AND (SendAfter <= CAST(SYSDATETIME() AS time)) AND (SendBefore >= CAST(SYSDATETIME() AS time)) THEN InsertIntoDB END), GETDATE()) / 1000.0 AS oldest_ready
 FROM   outbox

@@ -3,8 +3,8 @@
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* gammumy.Stats */
-       count(CASE WHEN (SendingTimeOut <= NOW(6) OR SendingTimeOut IS NULL) AND SendingDateTime <= NOW(6) AND (Retries < 5 OR Retries IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN (SendingTimeOut <= NOW(6) OR SendingTimeOut IS NULL) AND SendingDateTime <= NOW(6) AND (Retries < 5 OR Retries IS NULL) AND (SendAfter <= CURRENT_TIME) AND (SendBefore >= CURRENT_TIME) THEN 1 END) AS ready,
        count(CASE WHEN SendingTimeOut > NOW(6) THEN 1 END) AS running,
        count(CASE WHEN (Retries < 5 OR Retries IS NULL) AND SendingDateTime > NOW(6) THEN 1 END) AS `delayed`,
-       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (SendingTimeOut <= NOW(6) OR SendingTimeOut IS NULL) AND SendingDateTime <= NOW(6) AND (Retries < 5 OR Retries IS NULL) THEN InsertIntoDB END), NOW(6)) / 1000000 AS oldest_ready
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (SendingTimeOut <= NOW(6) OR SendingTimeOut IS NULL) AND SendingDateTime <= NOW(6) AND (Retries < 5 OR Retries IS NULL) AND (SendAfter <= CURRENT_TIME) AND (SendBefore >= CURRENT_TIME) THEN InsertIntoDB END), NOW(6)) / 1000000 AS oldest_ready
 FROM   outbox

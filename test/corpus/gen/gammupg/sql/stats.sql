@@ -3,8 +3,8 @@
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* gammupg.Stats */
-       count(*) FILTER (WHERE ("SendingTimeOut" <= localtimestamp OR "SendingTimeOut" IS NULL) AND "SendingDateTime" <= localtimestamp AND ("Retries" < 5 OR "Retries" IS NULL)) AS ready,
+       count(*) FILTER (WHERE ("SendingTimeOut" <= localtimestamp OR "SendingTimeOut" IS NULL) AND "SendingDateTime" <= localtimestamp AND ("Retries" < 5 OR "Retries" IS NULL) AND ("SendAfter" <= localtime) AND ("SendBefore" >= localtime)) AS ready,
        count(*) FILTER (WHERE "SendingTimeOut" > localtimestamp) AS running,
        count(*) FILTER (WHERE ("Retries" < 5 OR "Retries" IS NULL) AND "SendingDateTime" > localtimestamp) AS delayed,
-       extract(epoch FROM localtimestamp - min("InsertIntoDB") FILTER (WHERE ("SendingTimeOut" <= localtimestamp OR "SendingTimeOut" IS NULL) AND "SendingDateTime" <= localtimestamp AND ("Retries" < 5 OR "Retries" IS NULL))) AS oldest_ready
+       extract(epoch FROM localtimestamp - min("InsertIntoDB") FILTER (WHERE ("SendingTimeOut" <= localtimestamp OR "SendingTimeOut" IS NULL) AND "SendingDateTime" <= localtimestamp AND ("Retries" < 5 OR "Retries" IS NULL) AND ("SendAfter" <= localtime) AND ("SendBefore" >= localtime))) AS oldest_ready
 FROM   outbox
