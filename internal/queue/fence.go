@@ -183,7 +183,7 @@ func (b *binding) judge() {
 func (b *binding) judgeRetry() {
 	k := &b.claims
 	ends := b.keepsFailed || b.spec.FailedDeletes
-	if ends && !b.endless() || !b.runs() || b.doubts(Retry) != nil || slices.ContainsFunc(b.drafts[Retry], func(d *draft) bool {
+	if ends && !b.endless() || !b.runs() || b.doubts() != nil || slices.ContainsFunc(b.drafts[Retry], func(d *draft) bool {
 		return d.by.verb == "on" && b.asksReady(d.column) && (d.value.Kind != Old || b.claimWrites(d.column))
 	}) {
 		return

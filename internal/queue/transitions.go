@@ -166,9 +166,9 @@ func (b *binding) doubtReady() {
 	}
 }
 
-// doubts returns the same column of a step, nil where there is no such step.
-func (b *binding) doubts(name TransitionName) *schema.Column {
-	if t := b.spec.Transitions[name]; t != nil {
+// doubts returns that column of a failure with tries left, nil where there is no such step.
+func (b *binding) doubts() *schema.Column {
+	if t := b.spec.Transitions[Retry]; t != nil {
 		return t.Doubts
 	}
 	return nil
@@ -194,16 +194,16 @@ func (b *binding) judgeTold() {
 	}
 	state, by := b.leftIn(Retry, Ready)
 	c := told(Retry, Ready)
-	if by != nil || c != nil || b.doubts(Retry) != nil {
+	if by != nil || c != nil || b.doubts() != nil {
 		b.spec.Notes = slices.DeleteFunc(b.spec.Notes, func(n string) bool { return n == NeverFails || strings.HasPrefix(n, noEnd) })
 	}
 	switch {
 	case by != nil:
 		b.spec.Retried = state
 		b.note("Fail makes a job %s and not ready, since qgen:on retry writes column %q", state, by.column.Name)
-	case c == nil && b.doubts(Retry) != nil:
+	case c == nil && b.doubts() != nil:
 		b.spec.Retried = MaybeReady
-		b.note("whether Fail puts the job back is up to what it writes to column %q, which a condition on ready rows reads, and not known here", b.doubts(Retry).Name)
+		b.note("whether Fail puts the job back is up to what it writes to column %q, which a condition on ready rows reads, and not known here", b.doubts().Name)
 	case c != nil:
 		b.spec.Retried = MaybeReady
 		b.note("whether Fail puts the job back is up to what qgen:on retry writes to column %q, and not known here", c.Name)

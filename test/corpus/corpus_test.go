@@ -83,7 +83,7 @@ func proveAll(t *testing.T, folder string, packages []*generate.Package) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			program := filepath.Join(bin, e.name)
-			if out, err := exec.Command("go", "test", "-c", "-o", program, "./"+e.folder).CombinedOutput(); err != nil {
+			if out, err := exec.Command("go", "test", "-c", "-ldflags=-s -w", "-o", program, "./"+e.folder).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			for _, server := range live[e.engine] {
