@@ -377,6 +377,8 @@ func (b *binding) judgeStates() {
 	if !b.spec.DoneDeletes && !b.keepsDone && b.spec.Cycle == nil && b.spec.Log == nil && b.spec.Strategy != "offset" {
 		e := b.errorf(b.spec.Pos, "nothing says what becomes of a finished row")
 		switch {
+		case len(b.status) == 0 && b.finished != nil && b.finished.has("also_failed"):
+			e.WithHint("Column %q has a value for failed rows as well (also_failed), and so does not tell which are done. Leave also_failed out, or say done=delete on qgen:queue, or which column tells them: qgen:status done=….", b.finished.column.Name)
 		case len(b.status) > 0:
 			e.WithHint("Say done=<value> on qgen:status of column %q, or done=delete on qgen:queue.", b.status[0].column.Name)
 		default:

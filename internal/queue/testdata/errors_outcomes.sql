@@ -35,3 +35,8 @@ CREATE TABLE error_list (id bigint PRIMARY KEY,
 CREATE TABLE types (id bigint PRIMARY KEY,
   p  text -- qgen:payload type='not a type'
 );
+-- qgen:queue
+CREATE TABLE ended (id bigint PRIMARY KEY,
+  a  timestamptz NOT NULL, -- qgen:visible length=5m
+  f  timestamptz           -- qgen:finished also_failed
+);
