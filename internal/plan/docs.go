@@ -259,6 +259,8 @@ func (b *builder) locksAndCrash() {
 		makes = "makes them " + b.givenUp() + "."
 	case b.spec.ExpiredFails:
 		makes = "lets them fail."
+	case b.spec.Transitions[queue.GiveUp] != nil && len(b.spec.RecoverLimits()) > 0:
+		makes = "makes them " + b.readyAgain() + ", and those " + b.without() + " " + b.givenUp() + "."
 	}
 	switch {
 	case p.Strategy == "offset":
@@ -886,7 +888,7 @@ func (b *builder) docPurge(p *Purge) {
 	if p.Asked {
 		rows = "rows for which purge_if holds, whatever their state,"
 	}
-	if len(p.Of) == 1 && b.spec.PurgePos.IsValid() {
+	if len(p.Of) == 1 && (b.spec.PurgePos.IsValid() || p.Of[0] == queue.Failed) {
 		rows = string(p.Of[0]) + " rows"
 		if len(b.spec.Purges) == 1 {
 			stay = map[queue.StateName]string{queue.Done: " Failed ones stay.", queue.Failed: " Done ones stay."}[p.Of[0]]

@@ -20,7 +20,7 @@ var (
 //
 // It locks the rows it takes and a number for each until it commits, and passes over numbers
 // that others hold. A worker that dies leaves its jobs running until their claim expires; then
-// Recover makes them ready again.
+// Recover makes them ready again, and those without tries left failed.
 //
 // Its SQL is sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

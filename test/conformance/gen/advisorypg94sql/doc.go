@@ -24,7 +24,7 @@
 //
 // It locks the rows it takes and a number for each until it commits, and passes over numbers
 // that others hold. A worker that dies leaves its jobs running until their claim expires; then
-// Recover makes them ready again.
+// Recover makes them ready again, and those without tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_singlepg94sql_ready and jobs_singlepg94sql_expired.

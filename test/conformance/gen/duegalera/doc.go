@@ -24,7 +24,7 @@
 // It locks the rows it takes until it commits; another claimer waits for it. The nodes of the
 // cluster do not see each other's locks: of two claims that took the same rows, the later is
 // undone when it commits, and made again. A worker that dies leaves its jobs running until their
-// claim expires; then Recover makes them ready again.
+// claim expires; then Recover makes them ready again, and those without tries left failed.
 //
 // A node may not know yet what was committed on another. Settle a job on the node that claimed
 // it, or in a session with wsrep_sync_wait = 7: elsewhere a claim that is still good may be

@@ -25,7 +25,7 @@ var (
 // It locks the rows it takes until it commits and passes over rows that others hold. The nodes
 // of the cluster do not see each other's locks: of two claims that took the same rows, the later
 // is undone when it commits, and made again. A worker that dies leaves its jobs running until
-// their claim expires; then Recover makes them ready again.
+// their claim expires; then Recover makes them ready again, and those without tries left failed.
 //
 // Its SQL is sql/claim.sql and sql/claim_read.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

@@ -22,7 +22,8 @@
 // nothing.
 //
 // It locks the rows it takes until it commits; another claimer waits for it. A worker that dies
-// leaves its jobs running until their claim expires; then Recover makes them ready again.
+// leaves its jobs running until their claim expires; then Recover makes them ready again, and
+// those without tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_duemaria105_ready.

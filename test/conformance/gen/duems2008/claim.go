@@ -20,7 +20,7 @@ var (
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again.
+// again, and those without tries left failed.
 //
 // It takes 1,000 jobs at most: the locks of many rows are turned into one of the whole table.
 //

@@ -22,7 +22,8 @@
 // nothing.
 //
 // It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their claim expires; then Recover makes them ready again.
+// running until their claim expires; then Recover makes them ready again, and those without
+// tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_tokensqlite_ready and jobs_tokensqlite_expired.

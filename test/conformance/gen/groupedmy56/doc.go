@@ -28,7 +28,7 @@
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
 // want the same rows wait for each other. A worker that dies leaves its jobs running until their
-// claim expires; then Recover makes them ready again.
+// claim expires; then Recover makes them ready again, and those without tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_groupedmy56_ready and jobs_groupedmy56_line.

@@ -25,7 +25,8 @@
 // counts what is running.
 //
 // It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their claim expires; then Recover makes them ready again.
+// running until their claim expires; then Recover makes them ready again, and those without
+// tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_groupedsqlite_ready and jobs_groupedsqlite_group and jobs_groupedsqlite_line and

@@ -27,7 +27,7 @@ var (
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
 // want the same rows wait for each other. A worker that dies leaves its jobs running until their
-// claim expires; then Recover makes them ready again.
+// claim expires; then Recover makes them ready again, and those without tries left failed.
 //
 // Its SQL is sql/claim_pick.sql and sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

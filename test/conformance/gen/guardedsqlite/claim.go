@@ -26,7 +26,8 @@ var (
 // that no more is ready.
 //
 // It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their claim expires; then Recover makes them ready again.
+// running until their claim expires; then Recover makes them ready again, and those without
+// tries left failed.
 //
 // Its SQL is sql/claim_pick.sql and sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

@@ -29,7 +29,7 @@
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again.
+// again, and those without tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_headoflinemy84_ready and jobs_headoflinemy84_line.

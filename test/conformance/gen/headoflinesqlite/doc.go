@@ -26,7 +26,8 @@
 // writes at a time and counts what is running.
 //
 // It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their claim expires; then Recover makes them ready again.
+// running until their claim expires; then Recover makes them ready again, and those without
+// tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_headoflinesqlite_ready and jobs_headoflinesqlite_group and jobs_headoflinesqlite_line and

@@ -24,7 +24,7 @@ var (
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again.
+// again, and those without tries left failed.
 //
 // Its SQL is sql/claim_lock.sql and sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

@@ -20,7 +20,8 @@
 // nothing.
 //
 // It locks the rows it takes until it commits; another claimer waits for it. A worker that dies
-// leaves its jobs running until their claim expires; then Recover makes them ready again.
+// leaves its jobs running until their claim expires; then Recover makes them ready again, and
+// those without tries left failed.
 //
 // Besides the queue's own rows it writes taken (Claim, Complete, Fail, Requeue, Extend,
 // Recover); finished (Complete); parts (Complete, Fail, Recover); dead (Fail, Recover), each in

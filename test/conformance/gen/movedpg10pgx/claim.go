@@ -33,7 +33,8 @@ var (
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again. In the caller's transaction an error may leave a part of it: roll back.
+// again, and those without tries left failed. In the caller's transaction an error may leave a
+// part of it: roll back.
 //
 // Its SQL is sql/claim.sql, sql/claim_1.sql, sql/claim_100.sql and sql/claim_insert_taken.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

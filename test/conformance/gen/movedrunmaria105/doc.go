@@ -22,7 +22,7 @@
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
 // want the same rows wait for each other. A worker that dies leaves its jobs running until their
-// claim expires; then Recover makes them ready again.
+// claim expires; then Recover makes them ready again, and those without tries left failed.
 //
 // Besides the queue's own rows it writes taken (Claim, Complete, Fail, Requeue, Extend,
 // Recover); finished (Complete); parts (Complete, Fail, Recover); dead (Fail, Recover), each in

@@ -37,7 +37,8 @@ var (
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again. In the caller's transaction an error may leave a part of it: roll back.
+// again, and those without tries left failed. In the caller's transaction an error may leave a
+// part of it: roll back.
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //

@@ -22,7 +22,7 @@
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again.
+// again, and those without tries left failed.
 //
 // Besides the queue's own rows it writes taken (Claim, Complete, Fail, Requeue, Extend,
 // Recover); finished (Complete); parts (Complete, Fail, Recover); dead (Fail, Recover), each in

@@ -21,7 +21,8 @@
 // nothing.
 //
 // It locks the database for writing until it commits. A worker that dies leaves its jobs running
-// until their claim expires; then Recover makes them ready again.
+// until their claim expires; then Recover makes them ready again, and those without tries left
+// failed.
 //
 // Besides the queue's own rows it writes taken (Claim, Complete, Fail, Requeue, Extend,
 // Recover); finished (Complete); parts (Complete, Fail, Recover); dead (Fail, Recover), each in

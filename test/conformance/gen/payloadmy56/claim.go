@@ -38,7 +38,7 @@ var (
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
 // want the same rows wait for each other. A worker that dies leaves its jobs running until their
-// claim expires; then Recover makes them ready again.
+// claim expires; then Recover makes them ready again, and those without tries left failed.
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //

@@ -24,7 +24,8 @@
 // token column would tell them apart.
 //
 // It locks the database for writing until it commits. A worker that dies leaves its jobs running
-// until their claim expires; then Recover makes them ready again.
+// until their claim expires; then Recover makes them ready again, and those without tries left
+// failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_payloadsqlite_ready and jobs_payloadsqlite_expired.

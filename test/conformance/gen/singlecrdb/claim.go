@@ -20,7 +20,7 @@ var (
 //
 // It locks the rows it takes until it commits; of two claims that meet, one is undone and made
 // again. A worker that dies leaves its jobs running until their claim expires; then Recover
-// makes them ready again.
+// makes them ready again, and those without tries left failed.
 //
 // Its SQL is sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

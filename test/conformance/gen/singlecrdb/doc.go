@@ -25,7 +25,7 @@
 //
 // It locks the rows it takes until it commits; of two claims that meet, one is undone and made
 // again. A worker that dies leaves its jobs running until their claim expires; then Recover
-// makes them ready again.
+// makes them ready again, and those without tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_singlecrdb_ready and jobs_singlecrdb_expired.

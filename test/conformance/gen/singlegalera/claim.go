@@ -37,7 +37,7 @@ var (
 // want the same rows wait for each other. The nodes of the cluster do not see each other's
 // locks: of two claims that took the same rows, the later is undone when it commits, and made
 // again. A worker that dies leaves its jobs running until their claim expires; then Recover
-// makes them ready again.
+// makes them ready again, and those without tries left failed.
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //

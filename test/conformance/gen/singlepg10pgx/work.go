@@ -99,7 +99,7 @@ func (o WorkOptions) withDefaults() WorkOptions {
 //
 // Work calls the database from several goroutines at once, so q must be on a pool. The hook sees
 // each call of handler as the operation work. A worker that dies leaves its jobs running until
-// their claim expires; then Recover makes them ready again.
+// their claim expires; then Recover makes them ready again, and those without tries left failed.
 func (q *Queue) Work(ctx context.Context, handler func(ctx context.Context, job Job) error, opts WorkOptions) error {
 	if handler == nil {
 		return errors.New("singlepg10pgx: work: there is no handler")

@@ -23,7 +23,8 @@ var (
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
 // It locks the rows it takes until it commits; another claimer waits for it. A worker that dies
-// leaves its jobs running until their claim expires; then Recover makes them ready again.
+// leaves its jobs running until their claim expires; then Recover makes them ready again, and
+// those without tries left failed.
 //
 // It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
 // list.

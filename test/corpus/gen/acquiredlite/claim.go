@@ -27,8 +27,8 @@ var (
 // order, never more than limit; when nothing is ready it returns no jobs and a nil error.
 //
 // It locks the database for writing until it commits. A worker that dies leaves its jobs running
-// until their claim expires; then Recover makes them ready again. In the caller's transaction an
-// error may leave a part of it: roll back.
+// until their claim expires; then Recover makes them ready again, and those without tries left
+// failed. In the caller's transaction an error may leave a part of it: roll back.
 //
 // Its SQL is sql/claim.sql, sql/claim_1.sql and sql/claim_leave.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

@@ -38,8 +38,8 @@ var (
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
 // want the same rows wait for each other. A worker that dies leaves its jobs running until their
-// claim expires; then Recover makes them ready again. In the caller's transaction an error may
-// leave a part of it: roll back.
+// claim expires; then Recover makes them ready again, and those without tries left failed. In
+// the caller's transaction an error may leave a part of it: roll back.
 //
 // Its SQL is sql/claim_pick.sql, sql/claim_batch.sql, sql/claim.sql and
 // sql/claim_batch_undo.sql.

@@ -25,7 +25,7 @@
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
 // want the same rows wait for each other. A worker that dies leaves its jobs running until their
-// claim expires; then Recover makes them ready again.
+// claim expires; then Recover makes them ready again, and those without tries left failed.
 //
 // Besides the queue's own rows it writes actionscheduler_logs (Enqueue, Purge);
 // actionscheduler_claims (Claim), each in the transaction of the operation. A job whose claim

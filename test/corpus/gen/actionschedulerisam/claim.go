@@ -43,8 +43,8 @@ var (
 // It reads candidates and takes them one by one, each by an UPDATE that compares the old state;
 // the engine locks the table while one runs, and a caller's transaction cannot take it back. A
 // worker that dies leaves its jobs running until their claim expires; then Recover makes them
-// ready again. An error may leave a part of it, and nothing keeps a job from being lost while
-// other tables are written for it.
+// ready again, and those without tries left failed. An error may leave a part of it, and nothing
+// keeps a job from being lost while other tables are written for it.
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //

@@ -26,7 +26,7 @@
 // It reads candidates and takes them one by one, each by an UPDATE that compares the old state;
 // the engine locks the table while one runs, and a caller's transaction cannot take it back. A
 // worker that dies leaves its jobs running until their claim expires; then Recover makes them
-// ready again.
+// ready again, and those without tries left failed.
 //
 // The table is of the engine MyISAM, which has no transactions and locks no rows: what is
 // written stays written, whatever becomes of the transaction of the caller's. The package works

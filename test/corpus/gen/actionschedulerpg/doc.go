@@ -26,7 +26,7 @@
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again.
+// again, and those without tries left failed.
 //
 // Besides the queue's own rows it writes actionscheduler_logs (Enqueue, Purge);
 // actionscheduler_claims (Claim), each in the transaction of the operation. A job whose claim

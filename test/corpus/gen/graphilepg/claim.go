@@ -28,7 +28,7 @@ var (
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again.
+// again, and those without tries left failed.
 //
 // The parameter taskID is the list of which rows must have a task_id, so that an empty one lets
 // nothing be claimed.

@@ -35,7 +35,8 @@ var (
 // fewer than limit, or none, does not mean that no more is ready.
 //
 // It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their claim expires; then Recover makes them ready again.
+// running until their claim expires; then Recover makes them ready again, and those without
+// tries left failed.
 //
 // The parameter jobCmd is the job_cmd that rows must have.
 //

@@ -36,7 +36,7 @@ var (
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
 // want the same rows wait for each other. A worker that dies leaves its jobs running until their
-// claim expires; then Recover makes them ready again.
+// claim expires; then Recover makes them ready again, and those without tries left failed.
 //
 // The parameter jobCmd is the job_cmd that rows must have.
 //

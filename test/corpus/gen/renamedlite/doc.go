@@ -21,7 +21,8 @@
 // nothing.
 //
 // It locks the database for writing until it commits. A worker that dies leaves its jobs running
-// until their claim expires; then Recover makes them ready again.
+// until their claim expires; then Recover makes them ready again, and those without tries left
+// failed.
 //
 // The tables need an index that they do not have yet: schema/indexes.sql creates mail_ready and
 // mail_running_expired.

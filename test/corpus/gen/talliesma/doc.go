@@ -25,7 +25,7 @@
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again.
+// again, and those without tries left failed.
 //
 // Besides the queue's own rows it writes tallies (Enqueue, Claim, Complete, Fail, Requeue,
 // Recover), each in the transaction of the operation. A job whose claim was lost writes nothing

@@ -23,7 +23,8 @@ var (
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
 // It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their claim expires; then Recover makes them ready again.
+// running until their claim expires; then Recover makes them ready again, and those without
+// tries left failed.
 //
 // Its SQL is sql/claim.sql and sql/claim_1.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

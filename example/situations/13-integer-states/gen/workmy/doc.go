@@ -25,7 +25,7 @@
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again.
+// again, and those without tries left failed.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

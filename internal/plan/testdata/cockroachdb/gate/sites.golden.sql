@@ -18,7 +18,7 @@
 --
 -- Of the jobs that are alike in site_id, at most as many run at once as this says: select max_jobs from settings where id = {row}.site_id; of two claims that meet in a group one is undone and made again. In a transaction of the caller's own that must be SERIALIZABLE.
 --
--- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates exports_settled_ready and exports_sites_group and exports_sites_line and exports_settled_expired.
 --

@@ -18,7 +18,7 @@
 --
 -- Of all jobs of the queue, at most as many run at once as the argument running of Claim says; of two claims that count what the other takes one is undone and made again. In a transaction of the caller's own that must be SERIALIZABLE. When as many run as may, Claim returns no jobs.
 --
--- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates exports_settled_ready and exports_settled_expired.
 --

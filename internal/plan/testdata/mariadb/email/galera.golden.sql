@@ -16,7 +16,7 @@
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
 -- A node may not know yet what was committed on another. Settle a job on the node that claimed it, or in a session with wsrep_sync_wait = 7: elsewhere a claim that is still good may be reported as ErrLost, and nothing is done to the job. Connect with interpolateParams=true: Galera can undo a transaction while it prepares a statement, and then neither that statement nor COMMIT tells, so that a job would be given out twice. In other sessions nothing is done in a transaction; the error is an ErrSchema.
 --

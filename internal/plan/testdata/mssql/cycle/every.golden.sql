@@ -17,7 +17,7 @@
 --
 -- A job never ends: Complete makes it ready again, due after the time that the row has in every. Who wants one to end deletes its row.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates every_ready.
 --

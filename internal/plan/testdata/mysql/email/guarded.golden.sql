@@ -16,7 +16,7 @@
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
 -- A node may not know yet what was committed on another. Settle a job on the node that claimed it, or in a session with group_replication_consistency = 'BEFORE': elsewhere a claim that is still good may be reported as ErrLost, and nothing is done to the job.
 --

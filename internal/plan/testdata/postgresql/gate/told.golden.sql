@@ -18,7 +18,7 @@
 --
 -- Of all jobs of the queue, at most as many run at once as the argument running of Claim says; a claim locks a number that stands for the queue, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. When as many run as may, Claim returns no jobs. Claims follow one another: each waits until the one before it is committed, so a transaction of the caller's own that claims is to be short.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates exports_settled_ready and exports_settled_expired.
 --
