@@ -12,9 +12,7 @@
 // no delimiter before it. Scripts of nothing but comments are passed over.
 //
 // A script whose words are of the same kinds as those of one without errors, which is all that
-// the grammar sees, is not parsed again. What is emitted has its keywords in capitals, so that a
-// word in small letters, such as status, is a name like any other if the grammar has it for one. A
-// script with errors is read again with all its words as they are.
+// the grammar sees, is not parsed again.
 //
 // The grammar does not know one thing that servers do: ONLINE behind the columns of
 // CREATE INDEX. It is read as blanks.
@@ -31,11 +29,6 @@ const good = new Set(); // kinds of the words of scripts without errors
 
 // errors returns what the grammar has against a script; lines count from first.
 function errors(script, first) {
-  return parse(script, first, true).length === 0 ? [] : parse(script, first, false);
-}
-
-// parse returns the errors in a script, with words in small letters as mere names or as they are.
-function parse(script, first, names) {
   const found = [];
   const parser = getParserFromInput(script.replace(online, "$1      "));
   const listener = {
@@ -52,12 +45,6 @@ function parse(script, first, names) {
   }
   parser._input.fill();
   const seen = parser._input.tokens.filter((token) => token.channel === 0);
-  if (names) {
-    const taken = parser.atn.nextTokens(parser.atn.ruleToStartState[parser.ruleNames.indexOf("regular_id")]);
-    for (const token of seen) {
-      if (/^[a-z]/.test(token.text) && taken.contains(token.type)) token.type = parser.symbolicNames.indexOf("REGULAR_ID");
-    }
-  }
   const kinds = seen.map((token) => token.type).join();
   if (found.length === 0 && good.has(kinds)) return found;
   parser.buildParseTrees = false;
