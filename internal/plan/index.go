@@ -139,7 +139,8 @@ func (b *builder) readyIndex(unordered bool) wanted {
 	}
 	w.told = len(w.columns)
 	for _, p := range b.spec.Params {
-		if p.Kind == queue.Equal && !p.Optional && len(p.Any) == 0 {
+		there := slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == p.Column }) // as the state
+		if p.Kind == queue.Equal && !p.Optional && len(p.Any) == 0 && !there {
 			w.columns = append(w.columns, indexKey{column: p.Column})
 		}
 	}

@@ -38,3 +38,9 @@ CREATE TABLE priorities (
 CREATE TABLE hosts (
     id int NOT NULL PRIMARY KEY
 );
+-- The state is what callers ask for as well.
+CREATE TABLE mails (
+    id     bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    status enum('pending','error','sending','sent') NOT NULL DEFAULT 'pending',
+    body   text NOT NULL
+);
