@@ -289,12 +289,22 @@ func (s *Spec) TakenBy() (other *Spec, recovers bool) {
 	i := slices.IndexFunc(s.Others, func(other *Spec) bool {
 		running, ready := s.States[Running], other.States[Ready]
 		return running != nil && ready != nil && !believedApart(s.Members, other.Members) &&
-			slices.ContainsFunc(ready.Tests, s.leavesAs) && mayShare(s, running.Tests, ready.Tests)
+			slices.ContainsFunc(ready.Tests, s.leavesAs) && mayShare(s, running.Tests, ready.Tests) && s.givesBack(other)
 	})
 	if i < 0 {
 		return nil, false
 	}
 	return s.Others[i], false
+}
+
+// givesBack reports whether rows of jobs that run here are ready again when another queue over the
+// table has taken them: those that it only pauses, ends or reports on come back to no worker.
+func (s *Spec) givesBack(other *Spec) bool {
+	if other.Strategy != "pop" {
+		return true
+	}
+	t, ready := other.Transitions[Finish], s.States[Ready]
+	return t != nil && !t.Delete && ready != nil && other.writesState(t, ready.Tests)
 }
 
 // raw returns the tests that are SQL of the user.

@@ -10,7 +10,7 @@
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until the queue late over the same table claims them: nothing here tells that it is gone.
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_run_ready.
 --
@@ -30,7 +30,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- note: the fence compares column "claimed_at", which counts whole seconds: two claims within one second look alike
--- note: nothing here tells that a worker is gone, and there is no Recover: the rows of a dead worker stay as they are until the queue late over the same table claims them
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim.sql
