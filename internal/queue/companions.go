@@ -1013,6 +1013,15 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 			"one row of %s is added for all jobs of a claim, before they have its key for their token, and %s is of one job", c.QualifiedName(), text)
 	case text == "now":
 		return Value{Kind: Now, Pos: s.Pos}, b.present(c, column, s)
+	case isShifted(literal{text: text}):
+		length, ok := parseDuration(text[len("now+"):])
+		switch {
+		case c.Known == nil:
+			return wrong("Give its DDL at schema:, or write SQL over {now}.", "how column %q of %s keeps a time is not known", column.Name, c.QualifiedName())
+		case !ok || length <= 0:
+			return wrong("Write the present and a duration above 0, such as now+5m, or SQL over {now}; what the caller says is an argument as the whole value, arg:name.", "%q is no time", text)
+		}
+		return Value{Kind: Now, Shift: &Shift{Minus: text[len("now")] == '-', Fixed: length}, Pos: s.Pos}, b.present(c, column, s)
 	case text == "null" && column.NotNull:
 		return wrong("Write another value, or leave the column out.", "column %q of %s is NOT NULL", column.Name, c.QualifiedName())
 	case text == "null":

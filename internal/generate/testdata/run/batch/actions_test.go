@@ -47,7 +47,7 @@ func TestOneRow(t *testing.T) {
 	if err != nil || len(jobs) != 2 {
 		t.Fatalf("%d jobs: %v", len(jobs), err)
 	}
-	count(t, db, 1, "SELECT count(*) FROM claims WHERE holder = 'me' AND abs(made_at - unixepoch()) < 60")
+	count(t, db, 1, "SELECT count(*) FROM claims WHERE holder = 'me' AND abs(made_at - (unixepoch() - 300)) < 60")
 	count(t, db, int(jobs[0].ClaimID), "SELECT id FROM claims")
 	count(t, db, 2, "SELECT count(*) FROM actions WHERE state = 'A' AND claim_id = (SELECT id FROM claims)")
 	next, err := q.Claim(ctx, 2)

@@ -61,7 +61,7 @@ INSERT INTO dbo.claims
        (holder, made_at)
 OUTPUT inserted.id
 INTO   @kept
-VALUES (@p1, SYSDATETIMEOFFSET());
+VALUES (@p1, DATEADD(minute, -5, SYSDATETIMEOFFSET()));
 SELECT id
 FROM   @kept;
 

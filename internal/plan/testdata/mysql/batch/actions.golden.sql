@@ -59,7 +59,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: worker Holder
 INSERT /* actionsq.Claim */ INTO claims
        (holder, made_at)
-VALUES (?, UTC_TIMESTAMP(0));
+VALUES (?, UTC_TIMESTAMP(6) - INTERVAL 300 SECOND);
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked

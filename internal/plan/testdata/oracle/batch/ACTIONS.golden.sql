@@ -65,7 +65,7 @@ END;
 -- arguments: 1: worker Holder, 2: new_key
 INSERT /* actionsq.Claim */ INTO CLAIMS
        (HOLDER, MADE_AT)
-VALUES (:1, SYSTIMESTAMP)
+VALUES (:1, SYSTIMESTAMP - NUMTODSINTERVAL(300, 'SECOND'))
 /* the new key */ RETURNING ID INTO :2;
 
 -- sql/claim.sql

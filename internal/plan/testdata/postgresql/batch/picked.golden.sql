@@ -56,7 +56,7 @@ LIMIT  $1;
 -- isolation: read committed
 INSERT /* pickedq.Claim */ INTO claims
        (holder, kind, made_at)
-VALUES ('w', (upper('web')), now())
+VALUES ('w', (upper('web')), now() + interval '5 minutes')
 RETURNING id;
 
 -- sql/claim.sql

@@ -56,7 +56,7 @@ LIMIT  ?1;
 -- arguments: 1: worker Holder
 INSERT /* actionsq.Claim */ INTO claims
        (holder, made_at)
-VALUES (?1, unixepoch())
+VALUES (?1, unixepoch() - 300)
 RETURNING id;
 
 -- sql/claim.sql
