@@ -49,11 +49,9 @@ func (s *Spec) IsSaid(v Value) bool { return v.Kind == Given || len(s.Asks(v)) >
 
 // shifted reads now+5m, and now+arg:delay for what the caller says.
 func (b *binding) shifted(r *role, l literal) (Value, bool) {
-	minus := l.text[len("now")] == '-'
 	text := l.text[len("now+"):]
 	name, isArg := strings.CutPrefix(text, argMark)
-	length, isLength := parseDuration(text)
-	shift := &Shift{Minus: minus, Fixed: length}
+	shift, isLength := fixedShift(l.text)
 	switch {
 	case isArg && r.verb != "on":
 		return b.given(r, literal{text: text, pos: l.pos})
@@ -63,12 +61,18 @@ func (b *binding) shifted(r *role, l literal) (Value, bool) {
 	case isArg:
 		shift.Given = name
 		b.argument(&b.spec.Asked, &Param{Name: name, Kind: Argument, GoType: goDuration, Pos: l.pos})
-	case !isLength || length <= 0:
+	case !isLength:
 		b.errorf(l.pos, "%q is no time", l.text).
 			WithHint("Write the present and a duration above 0, such as now+5m; or now+arg:delay, which the caller says. A text stands in single quotes.")
 		return Value{}, false
 	}
 	return Value{Kind: Now, Shift: shift, Pos: l.pos}, b.time(r)
+}
+
+// fixedShift reads now+5m or now-5m; false where what is added or taken is no duration above 0.
+func fixedShift(text string) (*Shift, bool) {
+	length, ok := parseDuration(text[len("now+"):])
+	return &Shift{Minus: text[len("now")] == '-', Fixed: length}, ok && length > 0
 }
 
 // isShifted reports whether a word is the present and a time that is added to it or taken from it.

@@ -689,7 +689,7 @@ func (b *binding) whichRows(c *Companion, s config.String) (where []config.Value
 		return nil, "", false
 	}
 	var left []string
-	for _, part := range conjuncts(text) {
+	for _, part := range Conjuncts(text) {
 		column, value := "", ""
 		if m := ofJobForm.FindStringSubmatch(part); m != nil {
 			column, value = m[1], "row."+strings.ReplaceAll(m[2], "`", `"`)
@@ -729,29 +729,6 @@ func (b *binding) columnOfOther(c *Companion, text string) string {
 		return ""
 	}
 	return name
-}
-
-// conjuncts returns the conditions of a text that all have to hold; where it has others, itself.
-func conjuncts(text string) (list []string) {
-	depth, from, between := 0, 0, false
-	for _, at := range PlacesOf(text) {
-		switch piece := strings.ToLower(text[at[0]:at[1]]); {
-		case piece == "(" || piece == "case":
-			depth++
-		case piece == ")" || piece == "end":
-			depth--
-		case depth > 0:
-		case piece == "or":
-			return []string{"(" + text + ")"}
-		case piece == "between":
-			between = true
-		case piece == "and" && between:
-			between = false
-		case piece == "and":
-			list, from = append(list, strings.TrimSpace(text[from:at[0]])), at[1]
-		}
-	}
-	return append(list, strings.TrimSpace(text[from:]))
 }
 
 // noteOthers warns where rows of other jobs change their state or go, whatever state they are in.
@@ -1014,14 +991,14 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 	case text == "now":
 		return Value{Kind: Now, Pos: s.Pos}, b.present(c, column, s)
 	case isShifted(literal{text: text}):
-		length, ok := parseDuration(text[len("now+"):])
+		shift, ok := fixedShift(text)
 		switch {
 		case c.Known == nil:
 			return wrong("Give its DDL at schema:, or write SQL over {now}.", "how column %q of %s keeps a time is not known", column.Name, c.QualifiedName())
-		case !ok || length <= 0:
+		case !ok:
 			return wrong("Write the present and a duration above 0, such as now+5m, or SQL over {now}; what the caller says is an argument as the whole value, arg:name.", "%q is no time", text)
 		}
-		return Value{Kind: Now, Shift: &Shift{Minus: text[len("now")] == '-', Fixed: length}, Pos: s.Pos}, b.present(c, column, s)
+		return Value{Kind: Now, Shift: shift, Pos: s.Pos}, b.present(c, column, s)
 	case text == "null" && column.NotNull:
 		return wrong("Write another value, or leave the column out.", "column %q of %s is NOT NULL", column.Name, c.QualifiedName())
 	case text == "null":
