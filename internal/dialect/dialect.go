@@ -376,7 +376,10 @@ type TypeRule struct {
 	Whole string `yaml:"whole"`
 	// Catalog is what the server's catalog calls the type, where that is not its name.
 	Catalog string `yaml:"catalog"`
-	Kept    string `yaml:"kept"` // the type that keeps a value between two statements, where the column's own may lose some of it
+	// Cut is what a column makes of a time of the server's, slots {value} and {digits}, those behind the
+	// second: what is read so comes back from Go as what it was; "" where a column has to be read for that.
+	Cut  string `yaml:"cut"`
+	Kept string `yaml:"kept"` // the type that keeps a value between two statements, where the column's own may lose some of it
 	// Codec and Layout say how a time.Time travels that read and write turn into
 	// something else: epoch_us, or text in a Go layout.
 	Codec  string `yaml:"codec"`

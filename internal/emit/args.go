@@ -73,6 +73,12 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...*c
 			args = append(args, code.Lit(plan.AheadTimes).Op("*").Id("limit").Op("+").Lit(plan.AheadMore))
 		case plan.ArgLow:
 			args = append(args, code.Id("low"))
+		case plan.ArgTaken:
+			if from.many == nil {
+				w.fail("%s: there are no jobs for the argument %s", s.Name, a.Field.Name)
+				continue
+			}
+			args = append(args, w.value(a.Field, from.many.Clone().Index(code.Lit(0)).Dot(a.Field.Name), false))
 		case plan.ArgToken:
 			args = append(args, code.Id("token"))
 		case plan.ArgWorker:

@@ -86,7 +86,11 @@ func (b *builder) buildClaim() {
 		c.Read = b.readBack()
 	case "lock_update":
 		c.Flow = LockTake
-		c.Lock = b.lockStatement(b.pkg.Key, "claim: locks ready rows, which claim.sql then takes")
+		fields, does := b.pkg.Key, "locks"
+		if b.readsLocked() {
+			fields, does = b.pkg.Fields, "locks and reads"
+		}
+		c.Lock = b.lockStatement(fields, "claim: "+does+" ready rows, which claim.sql then takes")
 		b.takeLocked(c, false)
 	case "guarded":
 		c.Flow = PickTake
@@ -100,7 +104,7 @@ func (b *builder) buildClaim() {
 		if b.popsRead() {
 			c.Flow = LockTake
 			fields, does := b.pkg.Fields, "locks and reads"
-			if b.popRewrites() {
+			if b.rewrites() {
 				fields, does = b.pkg.Key, "locks"
 			}
 			c.Lock = b.lockStatement(fields, "claim: "+does+" ready rows, which claim.sql then "+b.ends())
@@ -137,6 +141,9 @@ func (b *builder) buildClaim() {
 	if b.hasCompanions(queue.Claim) && b.pkg.Strategy != "pop" && b.pkg.Strategy != "partition" {
 		c.With = b.companions(queue.Claim, "claim", "Claim", nil)
 	}
+	if len(c.Order) < len(b.spec.Order) && b.comesInOrder(c) {
+		c.Order = nil // to sort by a part of it would mix up the rest
+	}
 	b.docClaim(c)
 }
 
@@ -145,7 +152,7 @@ func (b *builder) buildClaim() {
 // taken by. What is counted up keeps its order.
 func (b *builder) reordered(c *schema.Column) bool {
 	t := b.takes()
-	if t == nil || b.running != nil || !b.writesClaim() && (b.popped() == nil || b.popsRead() && !b.popRewrites()) {
+	if t == nil || b.running != nil || !b.writesClaim() && (b.popped() == nil || b.popsRead() && !b.rewrites()) {
 		return false
 	}
 	i := slices.IndexFunc(t.Writes, func(w queue.Write) bool { return w.Column == c })
@@ -162,28 +169,77 @@ func (b *builder) popsRead() bool {
 	return !b.can(dialect.Returning) || b.pkg.Payload != nil || moved || b.hasCompanions(queue.Finish)
 }
 
-// popRewrites reports whether a claim that reads its jobs before it ends them changes what they carry, so
-// that they are read as it leaves them. Where it writes other tables, of which jobs have a part, it does not:
-// what jobs have there is read before.
-func (b *builder) popRewrites() bool {
-	t := b.popped()
-	if t == nil || len(t.Writes) == 0 || b.pkg.Payload != nil && b.hasCompanions(queue.Finish) {
+// readsLocked reports whether a claim of strategy lock_update reads its jobs as it locks them, since
+// what it writes to them afterwards is known by then.
+func (b *builder) readsLocked() bool {
+	return !b.can(dialect.Returning) && !b.groupInSteps() && !b.rewrites()
+}
+
+// rewrites reports whether a claim that locks its jobs before it writes them changes what they carry, so
+// that they are read as it leaves them. Where it ends them and writes other tables, of which jobs have a
+// part, it does not: what jobs have there is read before.
+func (b *builder) rewrites() bool {
+	t, step := b.takes(), queue.Claim
+	if b.pkg.Strategy == "pop" {
+		step = queue.Finish
+	}
+	if t == nil || len(t.Writes) == 0 {
 		return false
+	}
+	if b.pkg.Payload != nil && b.hasCompanions(step) {
+		return step == queue.Claim
 	}
 	return slices.ContainsFunc(b.pkg.Fields, func(f *Field) bool {
 		c := b.columnOf(f)
-		return c != nil && (b.writes(queue.Finish, c) || c.Generated || (c.OnUpdate || c.MayUpdate) && !slices.Contains(b.spec.Kept, c))
+		return c != nil && (b.writes(step, c) && b.reckoned(f) == nil || c.Generated || (c.OnUpdate || c.MayUpdate) && !slices.Contains(b.spec.Kept, c))
 	})
+}
+
+// reckoned returns what a claim writes to a column where that is known before, from the row as it is
+// locked; nil where it is not. A count of less than 32 bits may be cut on a server that is not strict.
+func (b *builder) reckoned(f *Field) *queue.Write {
+	t, c := b.takes(), b.columnOf(f)
+	if t == nil || c == nil || slices.Contains(b.pkg.Key, f) {
+		return nil
+	}
+	i := slices.IndexFunc(t.Writes, func(w queue.Write) bool { return w.Column == c })
+	if i < 0 || t.Writes[i].Value.Kind == queue.Add && (c.Type.Class != schema.Int || c.Type.Bits < 32) ||
+		t.Writes[i].Value.Kind != queue.Add && !b.handsOver(t.Writes[i]) {
+		return nil
+	}
+	return &t.Writes[i]
+}
+
+// handsOver reports whether a claim writes a time that is the same for all of its jobs, reads it together
+// with them, and hands it over to the statement that writes: by then the clock says another. A claim that
+// waits would begin with a time that has passed.
+func (b *builder) handsOver(w queue.Write) bool {
+	c, shift := w.Column, w.Value.Shift
+	if b.pkg.Strategy != "lock_update" || b.spec.Waits || b.d.LocksInCursors || w.Value.Kind != queue.Now {
+		return false
+	}
+	if shift != nil && (shift.Column != nil || shift.Wait != nil || shift.Arg != "" || shift.Given != "") {
+		return false
+	}
+	switch c.Type.Class {
+	case schema.Timestamp:
+		return b.rule(c).Cut != "" && c.Type.Step > 0 && c.Type.Step <= time.Second
+	case schema.Int:
+		return strings.HasPrefix(b.clockKind(c), "epoch") && b.rule(c).Read == ""
+	}
+	return false
 }
 
 // comesInOrder reports whether a claim returns jobs in queue order: the Go can sort them by
 // all of it, or they are what one statement has read in that order.
 func (b *builder) comesInOrder(c *Claim) bool {
-	last := c.Statement
-	if c.Flow == LockTake && c.Read == nil && last != nil && last.Rows == nil {
-		return true
-	}
-	return c.Flow == ReadOnly || len(c.Order) == len(b.spec.Order)
+	return b.readsInOrder(c) || c.Flow == ReadOnly || len(c.Order) == len(b.spec.Order)
+}
+
+// readsInOrder reports whether the jobs of a claim are the rows that it has locked, as it found them.
+// What a cursor has locked is read in any order.
+func (b *builder) readsInOrder(c *Claim) bool {
+	return c.Flow == LockTake && c.Read == nil && c.Statement.Rows == nil && !b.d.LocksInCursors
 }
 
 // addWritten adds the arguments of the user's that a claim writes.
@@ -640,7 +696,7 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 		s.find(&v, s.arg(Arg{Kind: ArgAhead}))
 		v.Where = s.ready() // of rows that others may have changed since they were found
 	}
-	v.Returning = s.read(fields)
+	v.Returning = s.readTaken(fields)
 	s.cursor(&v)
 	return s.statement("claim_lock", "select_lock", v, fields, head,
 		b.locksSorted("locks: the rows it returns, until commit; passes over rows that are locked"), b.readyHead())
@@ -769,6 +825,7 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 		locks += "; waits for rows that are locked"
 		v.Where = s.ready()
 	}
+	s.handed = !guarded && b.readsLocked()
 	v.Set = s.sets(b.spec.Transitions[queue.Claim].Writes)
 	if b.can(dialect.Returning) && b.groupInSteps() {
 		v.Where = s.recount()
@@ -802,8 +859,13 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 	if b.groupInSteps() {
 		b.narrowGroups(c, guarded)
 	}
+	if slices.ContainsFunc(s.args, func(a Arg) bool { return a.Kind == ArgTaken }) {
+		head += ", with the times that it read"
+	}
 	c.Statement = s.statement("claim", "update_batch", v, nil, head, "locks: the rows it takes, until commit", b.keyHead(v))
-	c.Read = b.readByKey("claim_read", "Claim", b.pkg.Fields, "claim: reads back the rows that were taken")
+	if guarded || !b.readsLocked() {
+		c.Read = b.readByKey("claim_read", "Claim", b.pkg.Fields, "claim: reads back the rows that were taken")
+	}
 }
 
 // counters are the columns that every claim of a row counts up or down, of those that
@@ -843,7 +905,7 @@ func (b *builder) popLocked(c *Claim) {
 		v.Set = s.sets(t.Writes)
 		var rows []*Field
 		switch {
-		case !b.popRewrites():
+		case !b.rewrites():
 		case b.can(dialect.Returning):
 			rows = b.pkg.Fields
 			s.returns(&v, "update", rows)

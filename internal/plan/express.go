@@ -94,6 +94,8 @@ type scope struct {
 	misread bool
 	// single: a statement of a claim takes one row.
 	single bool
+	// handed: the times that a claim writes are those with which its jobs were read.
+	handed bool
 	// looks: rows of a group are looked for among those that a claim asks for.
 	looks bool
 	// beside is the companion that the statement is for, nil for most.
@@ -686,17 +688,26 @@ func (s *scope) past(c *schema.Column) string {
 	if !ok || c.Type.Class != schema.Timestamp || step <= time.Microsecond {
 		return ""
 	}
-	unit, digits := "second", 0
+	unit, digits := "second", digitsOf(step)
 	if step == time.Minute {
 		unit = "minute"
-	}
-	for at := time.Second; at > step; at /= 10 {
-		digits++
 	}
 	if digits > 0 && strings.Contains(clock.Past, "{unit}") {
 		return ""
 	}
 	return dialect.Fill(clock.Past, "digits", strconv.Itoa(digits), "unit", unit)
+}
+
+// wholeDigits is how many digits behind the second clocks have that know microseconds.
+const wholeDigits = 6
+
+// digitsOf is how many digits behind the second a column keeps.
+func digitsOf(step time.Duration) int {
+	digits := 0
+	for at := time.Second; at > step; at /= 10 {
+		digits++
+	}
+	return digits
 }
 
 // clockNumber is clock less the writing of a number as text.

@@ -267,6 +267,29 @@ func (s *scope) read(fields []*Field) []string {
 	return texts
 }
 
+// readTaken reads columns of rows that the next statement of a claim writes: what is known of that
+// before, as it leaves them.
+func (s *scope) readTaken(fields []*Field) []string {
+	texts := s.read(fields)
+	for i, f := range fields {
+		w := s.reckoned(f)
+		if w == nil {
+			continue
+		}
+		c := w.Column
+		text, rule := s.assigned(*w), s.rule(c)
+		digits := digitsOf(c.Type.Step)
+		if s.handsOver(*w) && rule.Cut != "" && digits < wholeDigits && (w.Value.Shift != nil || s.past(c) == "") {
+			text = dialect.Fill(rule.Cut, "value", text, "digits", strconv.Itoa(digits))
+		}
+		if rule.Read != "" {
+			text = dialect.Fill(rule.Read, "column", text)
+		}
+		texts[i] = text
+	}
+	return texts
+}
+
 func (s *scope) readOne(f *Field) string {
 	if f.RowID {
 		return s.rowIdentity(f)

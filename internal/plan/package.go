@@ -258,6 +258,7 @@ const (
 	ArgAhead    ArgKind = "ahead"     // how many rows a claim looks at to find as many as ArgLimit says that nobody has locked: int
 	ArgClock    ArgKind = "clock"     // the present of the program, as Field keeps it
 	ArgLow      ArgKind = "low"       // low bound of the key: Claim.Low
+	ArgTaken    ArgKind = "taken"     // Field of the first job that Claim.Lock has read, the same in all of them
 	ArgToken    ArgKind = "token"     // a fresh random value, Claim.Token, or the key of Claim.BatchRow
 	ArgWorker   ArgKind = "worker"    // the queue's worker; Field, when set, gives its Go type, Max its longest text
 	ArgParam    ArgKind = "param"     // Param of Claim

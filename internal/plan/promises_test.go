@@ -964,12 +964,15 @@ func TestOrderColumnsComeBack(t *testing.T) {
 		if m.Claim == nil {
 			return // rows are read behind a mark
 		}
-		rows := m.Claim.Statement.Rows
+		rows, read := m.Claim.Statement.Rows, m.Claim.Flow == ReadOnly
 		switch {
 		case m.Claim.Read != nil:
 			rows = m.Claim.Read.Rows
 		case rows == nil:
-			rows = m.Claim.Lock.Rows
+			rows, read = m.Claim.Lock.Rows, true
+		}
+		if read && len(m.Claim.Order) == 0 {
+			return // the statement that reads them gives the order
 		}
 		for i, o := range m.spec.Order {
 			if o.Column == nil {
@@ -982,7 +985,7 @@ func TestOrderColumnsComeBack(t *testing.T) {
 				if !ignored && !written {
 					t.Errorf("jobs are not sorted by %s", o.Column.Name)
 				}
-				if m.Claim.Flow != ReadOnly && strings.Contains(m.Claim.Doc[0], "in queue order") {
+				if strings.Contains(m.Claim.Doc[0], "in queue order") {
 					t.Errorf("jobs are not sorted by %s, but the comment of Claim says so", o.Column.Name)
 				}
 				break

@@ -476,6 +476,8 @@ func (s *scope) assigned(w queue.Write) string {
 		return "{" + v.Name + "}"
 	case v.IsArg(queue.ArgResult):
 		return s.resultOf(w.Column)
+	case s.handed && slices.Contains(s.pkg.Fields, s.fields[w.Column]) && s.handsOver(w):
+		return s.write(w.Column, s.arg(Arg{Kind: ArgTaken, Field: s.fields[w.Column]}))
 	case s.settle.carried[w.Column].field != nil:
 		value := s.brought(w.Column)
 		if c := s.spec.Cycle; c.Asks(v) && c.Never != nil {

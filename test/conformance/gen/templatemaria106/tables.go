@@ -18,7 +18,6 @@ type Tables struct {
 type texts struct {
 	claimLock            string
 	claim                string
-	claimRead            string
 	payload              string
 	completeLock         string
 	complete             string
@@ -65,7 +64,6 @@ func (t Tables) texts() (*texts, error) {
 	return &texts{
 		claimLock:            names.Replace(claimLockSQL),
 		claim:                names.Replace(claimSQL),
-		claimRead:            names.Replace(claimReadSQL),
 		payload:              names.Replace(payloadSQL),
 		completeLock:         names.Replace(completeLockSQL),
 		complete:             names.Replace(completeSQL),

@@ -17,10 +17,6 @@ var (
 	//go:embed sql/claim.sql
 	claimFile string
 	claimSQL  = statement(claimFile)
-
-	//go:embed sql/claim_read.sql
-	claimReadFile string
-	claimReadSQL  = statement(claimReadFile)
 )
 
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
@@ -35,7 +31,7 @@ var (
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
-// Its SQL is sql/claim_lock.sql, sql/claim.sql, sql/claim_read.sql and sql/payload.sql.
+// Its SQL is sql/claim_lock.sql, sql/claim.sql and sql/payload.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
@@ -45,22 +41,21 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 		jobs = nil
-		found, err := query(ctx, db, scanCandidate, q.texts.claimLock, limit)
+		found, err := query(ctx, db, scanJob, q.texts.claimLock, limit)
 		if err != nil || len(found) == 0 {
 			return err
 		}
+		if found, err = withPayload(ctx, db, found, q.texts.payload); err != nil {
+			return err
+		}
 		if _, err = exec(ctx, db, q.texts.claim,
+			found[0].LeaseTill.UTC().Format("2006-01-02 15:04:05.999999"),
 			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		); err != nil {
 			return err
 		}
-		if jobs, err = query(ctx, db, scanJob, q.texts.claimRead,
-			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
-		); err != nil {
-			return err
-		}
-		jobs, err = withPayload(ctx, db, jobs, q.texts.payload)
-		return err
+		jobs = found
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -2,12 +2,7 @@
 
 package castorora
 
-import (
-	"math/big"
-	"math/bits"
-	"strconv"
-	"strings"
-)
+import "math/big"
 
 // column is one value of every element.
 func column[S, T any](from []S, value func(S) T) []T {
@@ -18,55 +13,8 @@ func column[S, T any](from []S, value func(S) T) []T {
 	return values
 }
 
-// list is an argument that is written into the text of its statement: first stands there for the
-// first row, more is added for each further one, and none is written where there is no row. With
-// pad the last row may come again.
-type list struct {
-	first, more, none string
-	pad               bool
-	rows              [][]any
-}
-
 // mostJobs is the most jobs that one statement names or takes; no statement is given more rows than the server takes values in a list.
 const mostJobs = 1000
-
-// expand writes the lists among args into text. The number of rows that may come again is
-// rounded up to a power of two, so that a server sees few texts.
-func expand(text string, args []any) (string, []any) {
-	var flat []any
-	for _, arg := range args {
-		l, ok := arg.(list)
-		if !ok {
-			flat = append(flat, arg)
-			continue
-		}
-		n := len(l.rows)
-		if l.pad && n > 0 {
-			n = max(n, min(1<<bits.Len(uint(n-1)), mostJobs))
-		}
-		written := l.none
-		if n > 0 {
-			written = l.first + strings.Repeat(l.more, n-1)
-		}
-		text = strings.Replace(text, l.first, numberSlots(written, len(flat)), 1)
-		for i := range n {
-			flat = append(flat, l.rows[min(i, len(l.rows)-1)]...)
-		}
-	}
-	return text, flat
-}
-
-// numberSlots gives the placeholders of a list their numbers, which follow after.
-func numberSlots(text string, after int) string {
-	var b strings.Builder
-	for i, part := range strings.Split(text, ":v0") {
-		if i > 0 {
-			b.WriteString(":v" + strconv.Itoa(after+i))
-		}
-		b.WriteString(part)
-	}
-	return b.String()
-}
 
 // compareNull compares two values of which either may be missing; first puts the missing ones
 // first.

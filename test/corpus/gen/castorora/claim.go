@@ -18,10 +18,6 @@ var (
 	//go:embed sql/claim.sql
 	claimFile string
 	claimSQL  = statement(claimFile)
-
-	//go:embed sql/claim_read.sql
-	claimReadFile string
-	claimReadSQL  = statement(claimReadFile)
 )
 
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
@@ -35,7 +31,7 @@ var (
 // It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
 // list.
 //
-// Its SQL is sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
+// Its SQL is sql/claim_lock.sql and sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, svchandler string, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
@@ -45,7 +41,7 @@ func (q *Queue) Claim(ctx context.Context, svchandler string, limit int) (jobs [
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 		jobs = nil
-		found, err := queryCursor(ctx, db, scanCandidate, claimLockSQL, svchandler, limit)
+		found, err := queryCursor(ctx, db, scanJob, claimLockSQL, svchandler, limit)
 		if err != nil || len(found) == 0 {
 			return err
 		}
@@ -54,10 +50,8 @@ func (q *Queue) Claim(ctx context.Context, svchandler string, limit int) (jobs [
 		); err != nil {
 			return err
 		}
-		jobs, err = query(ctx, db, scanJob, claimReadSQL,
-			list{first: "(ID = :v0", more: " OR ID = :v0", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
-		)
-		return err
+		jobs = found
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -72,14 +66,4 @@ func queueOrder(a, b Job) int {
 		compareNull(a.Creationtime, b.Creationtime, false, time.Time.Compare),
 		compareNumber(a.ID, b.ID),
 	)
-}
-
-// scanCandidate reads what is needed to take a job.
-func scanCandidate(r row) (Job, error) {
-	var j Job
-	dest := []any{&j.ID}
-	if err := r.Scan(dest...); err != nil {
-		j.Err = scanEach(r, dest)
-	}
-	return j, nil
 }

@@ -20,7 +20,7 @@ import (
 // It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
 // list.
 //
-// Its SQL is sql/complete.sql, sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
+// Its SQL is sql/complete.sql, sql/claim_lock.sql and sql/claim.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, svchandler string, limit int) (jobs []Job, err error) {
 	ctx = q.hook.Before(ctx, "complete and claim")
 	defer func() { q.hook.After(ctx, "complete and claim", len(done)+len(jobs), err) }()

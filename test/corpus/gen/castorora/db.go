@@ -228,7 +228,6 @@ func pause(ctx context.Context, try int) error {
 
 // query runs a statement and scans its rows.
 func query[T any](ctx context.Context, db DBTX, scan func(row) (T, error), text string, args ...any) ([]T, error) {
-	text, args = expand(text, args)
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err
@@ -239,7 +238,6 @@ func query[T any](ctx context.Context, db DBTX, scan func(row) (T, error), text 
 // queryCursor runs a block and scans the rows of the cursor that it opens for the last of its
 // arguments. It wants a transaction, since both happen on one connection.
 func queryCursor[T any](ctx context.Context, db DBTX, scan func(row) (T, error), text string, args ...any) ([]T, error) {
-	text, args = expand(text, args)
 	var cursor go_ora.RefCursor
 	if _, err := db.ExecContext(ctx, text, append(args, sql.Out{Dest: &cursor})...); err != nil {
 		return nil, err
@@ -286,7 +284,6 @@ func collect[T any](rows *sql.Rows, scan func(row) (T, error)) ([]T, error) {
 
 // exec runs a statement and returns the number of rows it touched.
 func exec(ctx context.Context, db DBTX, text string, args ...any) (int, error) {
-	text, args = expand(text, args)
 	result, err := db.ExecContext(ctx, text, args...)
 	if err != nil {
 		return 0, err

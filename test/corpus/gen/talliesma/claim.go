@@ -18,10 +18,6 @@ var (
 	claimFile string
 	claimSQL  = statement(claimFile)
 
-	//go:embed sql/claim_read.sql
-	claimReadFile string
-	claimReadSQL  = statement(claimReadFile)
-
 	//go:embed sql/claim_update_tallies.sql
 	claimUpdateTalliesFile string
 	claimUpdateTalliesSQL  = statement(claimUpdateTalliesFile)
@@ -38,8 +34,7 @@ var (
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
-// Its SQL is sql/claim_lock.sql, sql/claim.sql, sql/claim_read.sql and
-// sql/claim_update_tallies.sql.
+// Its SQL is sql/claim_lock.sql, sql/claim.sql and sql/claim_update_tallies.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
@@ -50,19 +45,18 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 		err = func() (err error) {
 			jobs = nil
-			found, err := query(ctx, db, scanCandidate, claimLockSQL, limit)
+			found, err := query(ctx, db, scanJob, claimLockSQL, limit)
 			if err != nil || len(found) == 0 {
 				return err
 			}
 			if _, err = exec(ctx, db, claimSQL,
+				found[0].Till.UTC().Format("2006-01-02 15:04:05.999999"),
 				list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 			); err != nil {
 				return err
 			}
-			jobs, err = query(ctx, db, scanJob, claimReadSQL,
-				list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
-			)
-			return err
+			jobs = found
+			return nil
 		}()
 		if err != nil || len(jobs) == 0 {
 			return err

@@ -17,10 +17,6 @@ var (
 	//go:embed sql/claim.sql
 	claimFile string
 	claimSQL  = statement(claimFile)
-
-	//go:embed sql/claim_read.sql
-	claimReadFile string
-	claimReadSQL  = statement(claimReadFile)
 )
 
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
@@ -34,7 +30,7 @@ var (
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
-// Its SQL is sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
+// Its SQL is sql/claim_lock.sql and sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, size string, kind []string, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
@@ -44,7 +40,7 @@ func (q *Queue) Claim(ctx context.Context, size string, kind []string, limit int
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 		jobs = nil
-		found, err := query(ctx, db, scanCandidate, claimLockSQL,
+		found, err := query(ctx, db, scanJob, claimLockSQL,
 			size,
 			list{first: " AND kind <> ?", more: " AND kind <> ?", pad: true, rows: column(kind, func(v string) []any { return []any{v} })},
 			limit,
@@ -57,10 +53,8 @@ func (q *Queue) Claim(ctx context.Context, size string, kind []string, limit int
 		); err != nil {
 			return err
 		}
-		jobs, err = query(ctx, db, scanJob, claimReadSQL,
-			list{first: "((id, size) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID, j.Size} })},
-		)
-		return err
+		jobs = found
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -76,14 +70,4 @@ func queueOrder(a, b Job) int {
 		cmp.Compare(a.ID, b.ID),
 		cmp.Compare(a.Size, b.Size),
 	)
-}
-
-// scanCandidate reads what is needed to take a job.
-func scanCandidate(r row) (Job, error) {
-	var j Job
-	dest := []any{&j.ID, &j.Size}
-	if err := r.Scan(dest...); err != nil {
-		j.Err = scanEach(r, dest)
-	}
-	return j, nil
 }

@@ -37,7 +37,7 @@
 -- note: enqueue=absent leaves a job out where a row is like it in site, path (primary key)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, site, path)
 -- isolation: read committed
@@ -58,17 +58,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list Site Path
 UPDATE /* pagesq.Claim */ pages FORCE INDEX (PRIMARY)
 SET    state = 'busy'
-WHERE  ((site = ? AND path = ?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list Site Path
-SELECT /* pagesq.Claim */
-       site, path
-FROM   pages FORCE INDEX (PRIMARY)
 WHERE  ((site = ? AND path = ?));
 
 -- sql/complete_lock.sql

@@ -35,13 +35,14 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, priority DESC, id)
 -- isolation: read committed
 -- arguments: 1: ahead, 2: limit
 SELECT /* jobsq.Claim */
-       jobs.id
+       jobs.id, jobs.host, jobs.priority,
+       CAST(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND AS CHAR), jobs.reason
 FROM   (
            SELECT id AS candidate_1, priority AS candidate_2
            FROM   jobs
@@ -56,25 +57,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Till, 2: list ID
 UPDATE /* jobsq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    state = 'busy',
-       till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* jobsq.Claim */
-       id, host, priority, CAST(till AS CHAR), reason
-FROM   jobs FORCE INDEX (PRIMARY)
+       till = ?
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

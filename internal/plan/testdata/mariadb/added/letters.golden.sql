@@ -38,13 +38,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* lettersq.Claim */
-       id
+       id, CAST(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND AS CHAR), address, cause
 FROM   letters IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'new'
 ORDER  BY id
@@ -52,25 +52,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken LeaseTill, 2: list ID
 UPDATE /* lettersq.Claim */ letters FORCE INDEX (PRIMARY)
 SET    state = 'busy',
-       lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* lettersq.Claim */
-       id, CAST(lease_till AS CHAR), address, cause
-FROM   letters FORCE INDEX (PRIMARY)
+       lease_till = ?
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

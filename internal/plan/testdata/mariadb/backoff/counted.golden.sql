@@ -34,13 +34,13 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* countedq.Claim */
-       id
+       id, tries, run_at, wait_m
 FROM   counted IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 AND    run_at <= UNIX_TIMESTAMP()
@@ -57,17 +57,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* countedq.Claim */ counted FORCE INDEX (PRIMARY)
 SET    state = 'A'
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* countedq.Claim */
-       id, tries, run_at, wait_m
-FROM   counted FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

@@ -60,13 +60,14 @@ SELECT /* conversionsq.Claim */
        );
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: ahead, 2: limit
 SELECT /* conversionsq.Claim */
-       conversions.id
+       conversions.id, CAST(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND AS CHAR),
+       conversions.weight
 FROM   (
            SELECT id AS candidate_1, weight AS candidate_2
            FROM   conversions
@@ -81,25 +82,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken UntilAt, 2: list ID
 UPDATE /* conversionsq.Claim */ conversions FORCE INDEX (PRIMARY)
 SET    state = 'busy',
-       until_at = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* conversionsq.Claim */
-       id, CAST(until_at AS CHAR), weight
-FROM   conversions FORCE INDEX (PRIMARY)
+       until_at = ?
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

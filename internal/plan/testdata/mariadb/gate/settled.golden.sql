@@ -64,13 +64,13 @@ SELECT /* settledq.Claim */
        );
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* settledq.Claim */
-       id
+       id, site_id, tries + 1, CAST(UTC_TIMESTAMP(6) AS CHAR)
 FROM   exports IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'new'
 ORDER  BY id
@@ -78,26 +78,15 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken TakenAt, 2: list ID
 UPDATE /* settledq.Claim */ exports FORCE INDEX (PRIMARY)
 SET    state = 'busy',
        tries = tries + 1,
-       taken_at = UTC_TIMESTAMP(6)
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* settledq.Claim */
-       id, site_id, tries, CAST(taken_at AS CHAR)
-FROM   exports FORCE INDEX (PRIMARY)
+       taken_at = ?
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

@@ -35,13 +35,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (sent, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* mailsq.Claim */
-       id
+       id, CAST(inserted AS CHAR), host
 FROM   mails IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  sent = 0
 ORDER  BY id
@@ -56,17 +56,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* mailsq.Claim */ mails FORCE INDEX (PRIMARY)
 SET    sent = 2
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* mailsq.Claim */
-       id, CAST(inserted AS CHAR), host
-FROM   mails FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

@@ -36,13 +36,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, kind, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* ordersq.Claim */
-       id
+       id, kind
 FROM   orders IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 0
 AND    (kind = 'mail')
@@ -58,17 +58,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* ordersq.Claim */ orders FORCE INDEX (PRIMARY)
 SET    state = 2
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* ordersq.Claim */
-       id, kind
-FROM   orders FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

@@ -35,7 +35,7 @@
 -- note: warning: column "start_time" of the key is a time with zone: an index looks it up by the clock of the session, so that where its time zone sets that back for winter rows of one of the two hours that are called alike are not found by their key: they are claimed and never settled (have each connection say time_zone='+00:00' in its DSN, or name a key without the column by qgen:id)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, queue_id, start_time)
 -- isolation: read committed
@@ -56,17 +56,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list QueueID StartTime
 UPDATE /* scoresq.Claim */ scores FORCE INDEX (PRIMARY)
 SET    status = 1
-WHERE  ((queue_id = ? AND start_time = FROM_UNIXTIME(? * 0.000001)));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list QueueID StartTime
-SELECT /* scoresq.Claim */
-       queue_id, CAST(UNIX_TIMESTAMP(start_time) * 1000000 AS SIGNED)
-FROM   scores FORCE INDEX (PRIMARY)
 WHERE  ((queue_id = ? AND start_time = FROM_UNIXTIME(? * 0.000001)));
 
 -- sql/complete_lock.sql

@@ -33,13 +33,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: ahead, 2: limit
 SELECT /* agedq.Claim */
-       aged.id
+       aged.id, aged.urgency, CAST(aged.made AS CHAR)
 FROM   (
            SELECT id AS candidate_1,
                   (urgency + timestampdiff(minute, made, UTC_TIMESTAMP(6))) AS candidate_2
@@ -62,17 +62,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* agedq.Claim */ aged FORCE INDEX (PRIMARY)
 SET    state = 'A'
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* agedq.Claim */
-       id, urgency, CAST(made AS CHAR)
-FROM   aged FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

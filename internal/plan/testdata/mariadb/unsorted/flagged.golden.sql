@@ -32,13 +32,13 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* flaggedq.Claim */
-       id
+       id, CAST(due AS CHAR)
 FROM   flagged FORCE INDEX (`PRIMARY`)
 WHERE  (flags % 8 = 0)
 AND    due <= UTC_TIMESTAMP(6)
@@ -54,17 +54,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* flaggedq.Claim */ flagged FORCE INDEX (PRIMARY)
 SET    flags = (flags + 1)
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* flaggedq.Claim */
-       id, CAST(due AS CHAR)
-FROM   flagged FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

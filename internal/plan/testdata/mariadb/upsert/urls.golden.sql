@@ -36,13 +36,13 @@
 -- note: warning: a job that is done stays so when it is enqueued again, and is not run: qgen:on update set … at column state says what else becomes of it
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, priority DESC, id)
 -- isolation: read committed
 -- arguments: 1: ahead, 2: limit
 SELECT /* urlsq.Claim */
-       urls.id
+       urls.id, urls.url, urls.priority, urls.body, urls.note
 FROM   (
            SELECT id AS candidate_1, priority AS candidate_2
            FROM   urls
@@ -64,17 +64,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* urlsq.Claim */ urls FORCE INDEX (PRIMARY)
 SET    state = 'busy'
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* urlsq.Claim */
-       id, url, priority, body, note
-FROM   urls FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

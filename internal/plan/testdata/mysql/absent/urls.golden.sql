@@ -35,13 +35,13 @@
 -- note: enqueue=absent leaves a job out where a row is like it in url (unique key url)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urlsq.Claim */
-       id
+       id, url
 FROM   urls IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  status = 'todo'
 ORDER  BY id
@@ -56,17 +56,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* urlsq.Claim */ urls FORCE INDEX (PRIMARY)
 SET    status = 'in_progress'
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* urlsq.Claim */
-       id, url
-FROM   urls FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -36,7 +36,7 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, depot, code)
 -- isolation: read committed
@@ -57,17 +57,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list Depot Code
 UPDATE /* parcelsq.Claim */ parcels FORCE INDEX (PRIMARY)
 SET    state = 'busy'
-WHERE  ((depot, code) IN ((?, ?)));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list Depot Code
-SELECT /* parcelsq.Claim */
-       depot, code
-FROM   parcels FORCE INDEX (PRIMARY)
 WHERE  ((depot, code) IN ((?, ?)));
 
 -- sql/complete_lock.sql

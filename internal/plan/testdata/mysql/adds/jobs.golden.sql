@@ -30,13 +30,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: status (status, time)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* jobsq.Claim */
-       id
+       id, job, UNIX_TIMESTAMP()
 FROM   background_job FORCE INDEX (status)
 WHERE  status = 'ready'
 AND    time <= UNIX_TIMESTAMP()
@@ -45,25 +45,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Time, 2: list ID
 UPDATE /* jobsq.Claim */ background_job FORCE INDEX (PRIMARY)
 SET    status = 'processing',
-       time = UNIX_TIMESTAMP()
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* jobsq.Claim */
-       id, job, time
-FROM   background_job FORCE INDEX (PRIMARY)
+       time = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

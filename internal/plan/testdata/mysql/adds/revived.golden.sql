@@ -37,13 +37,13 @@
 -- note: the fence compares column "at", which counts whole seconds: two claims within one second look alike
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* revivedq.Claim */
-       id
+       id, CAST(UTC_TIMESTAMP(0) AS CHAR)
 FROM   revived
 WHERE  status = 1
 AND    at <= UTC_TIMESTAMP(6)
@@ -52,25 +52,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken At, 2: list ID
 UPDATE /* revivedq.Claim */ revived FORCE INDEX (PRIMARY)
-SET    at = UTC_TIMESTAMP(0),
+SET    at = ?,
        status = 0
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* revivedq.Claim */
-       id, CAST(at AS CHAR)
-FROM   revived FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -34,13 +34,13 @@
 -- note: enqueue=absent leaves a job out where a row is like it in url; producers that do not add jobs by Enqueue may still add one beside it
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: the primary key (site, no)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* crawlsq.Claim */
-       site, no
+       site, no, url, CAST(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND AS CHAR)
 FROM   crawls FORCE INDEX (`PRIMARY`)
 WHERE  (till <= UTC_TIMESTAMP(6) OR till IS NULL)
 ORDER  BY site, no
@@ -48,24 +48,13 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list Site No
+-- arguments: 1: taken Till, 2: list Site No
 UPDATE /* crawlsq.Claim */ crawls FORCE INDEX (PRIMARY)
-SET    till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  ((site, no) IN ((?, ?)));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list Site No
-SELECT /* crawlsq.Claim */
-       site, no, url, CAST(till AS CHAR)
-FROM   crawls FORCE INDEX (PRIMARY)
+SET    till = ?
 WHERE  ((site, no) IN ((?, ?)));
 
 -- sql/complete_lock.sql

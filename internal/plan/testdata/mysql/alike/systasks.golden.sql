@@ -37,13 +37,13 @@
 -- note: enqueue=absent leaves a job out where a row is like it in kind, target, of those that are ready; producers that do not add jobs by Enqueue may still add one beside it
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* systasksq.Claim */
-       id
+       id, kind, target, CAST(UTC_TIMESTAMP(6) AS CHAR)
 FROM   systasks IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  status = 'TODO'
 ORDER  BY id
@@ -51,25 +51,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Since, 2: list ID
 UPDATE /* systasksq.Claim */ systasks FORCE INDEX (PRIMARY)
 SET    status = 'WIP',
-       since = UTC_TIMESTAMP(6)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* systasksq.Claim */
-       id, kind, target, CAST(since AS CHAR)
-FROM   systasks FORCE INDEX (PRIMARY)
+       since = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -39,13 +39,15 @@
 -- note: rows are taken as they came, by column "id"; order 1 at column "run_at" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* mailsq.Claim */
-       id
+       id, CAST(UNIX_TIMESTAMP(run_at) * 1000000 AS SIGNED),
+       CAST(UNIX_TIMESTAMP(GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone))) * 1000000 AS SIGNED),
+       fails
 FROM   mails IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 0
 AND    (run_at <= NOW(6) OR run_at IS NULL)
@@ -54,27 +56,15 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: given cost int, 2: list ID
+-- arguments: 1: taken Till, 2: given cost int, 3: list ID
 UPDATE /* mailsq.Claim */ mails FORCE INDEX (PRIMARY)
 SET    state = 1,
-       till = GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone)),
+       till = FROM_UNIXTIME(? * 0.000001),
        tries = (tries + ?)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* mailsq.Claim */
-       id, CAST(UNIX_TIMESTAMP(run_at) * 1000000 AS SIGNED),
-       CAST(UNIX_TIMESTAMP(till) * 1000000 AS SIGNED), fails
-FROM   mails FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

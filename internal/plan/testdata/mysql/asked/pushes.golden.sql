@@ -34,13 +34,13 @@
 -- note: warning: enqueue=update changes the row of a job that runs as well: its worker does not see that, and Complete ends the job
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, name)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* pushesq.Claim */
-       name
+       name, CAST(UNIX_TIMESTAMP(run_at) * 1000000 AS SIGNED), pause
 FROM   pushes
 WHERE  state = 0
 AND    (run_at <= NOW(6) OR run_at IS NULL)
@@ -56,17 +56,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list Name
 UPDATE /* pushesq.Claim */ pushes FORCE INDEX (PRIMARY)
 SET    state = 1
-WHERE  (name IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list Name
-SELECT /* pushesq.Claim */
-       name, CAST(UNIX_TIMESTAMP(run_at) * 1000000 AS SIGNED), pause
-FROM   pushes FORCE INDEX (PRIMARY)
 WHERE  (name IN (?));
 
 -- sql/complete_lock.sql

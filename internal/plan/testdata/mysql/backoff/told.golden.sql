@@ -35,13 +35,13 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* toldq.Claim */
-       id
+       id, CAST(run_at AS CHAR), tries + 1, wait_s, longest_s
 FROM   told IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 AND    (run_at <= UTC_TIMESTAMP(6) OR run_at IS NULL)
@@ -58,17 +58,6 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* toldq.Claim */ told FORCE INDEX (PRIMARY)
 SET    state = 'A',
        tries = tries + 1
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* toldq.Claim */
-       id, CAST(run_at AS CHAR), tries, wait_s, longest_s
-FROM   told FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -40,13 +40,14 @@
 -- note: rows are taken as they came, by column "id"
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* tasksq.Claim */
-       id
+       id, CAST(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND AS CHAR), tries + 1, version + 1,
+       why
 FROM   tasks IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'pending'
 ORDER  BY id
@@ -54,28 +55,17 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to claimed, of the rows that claim_lock.sql locked
+-- claim: ready to claimed, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Till, 2: list ID
 UPDATE /* tasksq.Claim */ tasks FORCE INDEX (PRIMARY)
 SET    state = 'waiting',
-       till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
+       till = ?,
        tries = tries + 1,
        version = version + 1,
        claimed_at = UTC_TIMESTAMP(6)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* tasksq.Claim */
-       id, CAST(till AS CHAR), tries, version, why
-FROM   tasks FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/start_lock.sql

@@ -34,13 +34,13 @@
 -- note: there is no Enqueue: column "opens" is ignored, and a new row needs a value in it
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 SELECT /* localq.Claim */
-       id
+       id, number, CAST(day AS CHAR), CAST(heard AS CHAR), made
 FROM   calls IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 AND    day <= CURRENT_DATE
@@ -58,17 +58,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* localq.Claim */ calls FORCE INDEX (PRIMARY)
 SET    state = 'R'
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* localq.Claim */
-       id, number, CAST(day AS CHAR), CAST(heard AS CHAR), made
-FROM   calls FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -35,13 +35,13 @@
 -- note: a condition on ready rows reads other rows of tasks as they were before a claim, so claims at the same moment, and one of several jobs, may go over a limit that it counts; qgen:group limit= holds one, at a column for each of its values and above the table for all rows, and a lock that callers take first in their transaction (WithTx) any
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: param since time.Time, 2: limit
 SELECT /* tasksq.Claim */
-       id
+       id, made, ttl
 FROM   tasks IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  status = 1
 AND    (ttl = 0 OR made + ttl > UNIX_TIMESTAMP())
@@ -68,17 +68,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* tasksq.Claim */ tasks FORCE INDEX (PRIMARY)
 SET    status = 2
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* tasksq.Claim */
-       id, made, ttl
-FROM   tasks FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -35,13 +35,13 @@
 -- note: warning: a job that fails is ready at once where its wait_s is 0, and nothing ends that; qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* addedq.Claim */
-       id
+       id, ran_at, FLOOR(UNIX_TIMESTAMP() + 300), wait_s
 FROM   added FORCE INDEX (`PRIMARY`)
 WHERE  (till <= UNIX_TIMESTAMP() OR till IS NULL)
 AND    (ran_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR ran_at IS NULL)
@@ -50,24 +50,13 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Till, 2: list ID
 UPDATE /* addedq.Claim */ added FORCE INDEX (PRIMARY)
-SET    till = FLOOR(UNIX_TIMESTAMP() + 300)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* addedq.Claim */
-       id, ran_at, till, wait_s
-FROM   added FORCE INDEX (PRIMARY)
+SET    till = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

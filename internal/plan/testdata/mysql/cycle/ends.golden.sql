@@ -36,13 +36,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* endsq.Claim */
-       id
+       id, CAST(run_at AS CHAR)
 FROM   ends IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 AND    run_at <= UTC_TIMESTAMP(6)
@@ -59,17 +59,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* endsq.Claim */ ends FORCE INDEX (PRIMARY)
 SET    state = 'A'
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* endsq.Claim */
-       id, CAST(run_at AS CHAR)
-FROM   ends FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -39,13 +39,14 @@
 -- note: rows are taken as they came, by column "id"; order 1 at column "run_at" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* everyq.Claim */
-       id
+       id, CAST(run_at AS CHAR), CAST(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND AS CHAR),
+       tries, every
 FROM   every IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 AND    tries > 0
@@ -55,25 +56,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Till, 2: list ID
 UPDATE /* everyq.Claim */ every FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* everyq.Claim */
-       id, CAST(run_at AS CHAR), CAST(till AS CHAR), tries, every
-FROM   every FORCE INDEX (PRIMARY)
+       till = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

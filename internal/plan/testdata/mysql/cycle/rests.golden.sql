@@ -33,13 +33,13 @@
 -- note: rows are taken as they came, by column "id"; order 1 at column "run_at" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* restsq.Claim */
-       id
+       id, CAST(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND AS CHAR), ver + 1
 FROM   rests FORCE INDEX (`PRIMARY`)
 WHERE  run_at <= UTC_TIMESTAMP(6)
 ORDER  BY id
@@ -47,25 +47,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken RunAt, 2: list ID
 UPDATE /* restsq.Claim */ rests FORCE INDEX (PRIMARY)
-SET    run_at = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
+SET    run_at = ?,
        ver = ver + 1
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* restsq.Claim */
-       id, CAST(run_at AS CHAR), ver
-FROM   rests FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

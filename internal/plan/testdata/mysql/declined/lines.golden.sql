@@ -36,7 +36,7 @@
 -- note: the index lines__key is declined (indexes: {key: false}): Complete and the like read the whole table
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, number)
 -- isolation: read committed
@@ -57,17 +57,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list Number
 UPDATE /* linesq.Claim */ lines_
 SET    state = 'A'
-WHERE  (number IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: none; it reads the whole table
--- isolation: read committed
--- arguments: 1: list Number
-SELECT /* linesq.Claim */
-       number
-FROM   lines_
 WHERE  (number IN (?));
 
 -- sql/complete_lock.sql

@@ -33,13 +33,13 @@
 -- note: warning: a job that fails is ready at once where its wait_s is 0, and nothing ends that; qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* pollsq.Claim */
-       id
+       id, UNIX_TIMESTAMP(), wait_s
 FROM   polls
 WHERE  state = 'N'
 AND    (asked_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR asked_at IS NULL)
@@ -48,25 +48,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken AskedAt, 2: list ID
 UPDATE /* pollsq.Claim */ polls FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       asked_at = UNIX_TIMESTAMP()
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* pollsq.Claim */
-       id, asked_at, wait_s
-FROM   polls FORCE INDEX (PRIMARY)
+       asked_at = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -40,13 +40,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, ref)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* jobsq.Claim */
-       ref
+       ref, job_data, CAST(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND AS CHAR)
 FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  status = 1
 ORDER  BY ref
@@ -54,25 +54,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list Ref
+-- arguments: 1: taken Till, 2: list Ref
 UPDATE /* jobsq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 3,
-       till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  (ref IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list Ref
-SELECT /* jobsq.Claim */
-       ref, job_data, CAST(till AS CHAR)
-FROM   jobs FORCE INDEX (PRIMARY)
+       till = ?
 WHERE  (ref IN (?));
 
 -- sql/complete_lock.sql

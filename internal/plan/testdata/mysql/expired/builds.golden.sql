@@ -35,13 +35,14 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* buildsq.Claim */
-       id
+       id, CAST(CAST(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND AS DATETIME(3)) AS CHAR),
+       reason
 FROM   builds IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'pending'
 ORDER  BY id
@@ -49,25 +50,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Until, 2: list ID
 UPDATE /* buildsq.Claim */ builds FORCE INDEX (PRIMARY)
 SET    state = 'running',
-       `until` = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* buildsq.Claim */
-       id, CAST(`until` AS CHAR), reason
-FROM   builds FORCE INDEX (PRIMARY)
+       `until` = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

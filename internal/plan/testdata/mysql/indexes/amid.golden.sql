@@ -31,13 +31,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: state_rank (state, grade, topic, id)
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: limit
 SELECT /* amidq.Claim */
-       id
+       id, topic, grade
 FROM   amid FORCE INDEX (state_rank)
 WHERE  state = 'r'
 AND    topic = ?
@@ -53,17 +53,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* amidq.Claim */ amid FORCE INDEX (PRIMARY)
 SET    state = 'x'
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* amidq.Claim */
-       id, topic, grade
-FROM   amid FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -33,13 +33,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: completed_prio (completed, prio)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* fetchedq.Claim */
-       id
+       id, CAST(UTC_TIMESTAMP(0) AS CHAR), prio
 FROM   fetched FORCE INDEX (completed_prio)
 WHERE  completed IS NULL
 AND    (fetched <= UTC_TIMESTAMP(6) - INTERVAL 1800 SECOND OR fetched IS NULL)
@@ -48,25 +48,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Fetched, 2: list ID
 UPDATE /* fetchedq.Claim */ fetched FORCE INDEX (PRIMARY)
 SET    completed = NULL,
-       fetched = UTC_TIMESTAMP(0)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* fetchedq.Claim */
-       id, CAST(fetched AS CHAR), prio
-FROM   fetched FORCE INDEX (PRIMARY)
+       fetched = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -33,13 +33,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: param_list kind []int32, 2: param shop *int32, 3: param shop *int32, 4: limit
 SELECT /* kindsq.Claim */
-       id
+       id, kind, shop
 FROM   kinds IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'r'
 AND    kind IN (?)
@@ -56,17 +56,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* kindsq.Claim */ kinds FORCE INDEX (PRIMARY)
 SET    state = 'x'
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* kindsq.Claim */
-       id, kind, shop
-FROM   kinds FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -35,13 +35,14 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, bucket); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param bucket string, 2: limit
 SELECT /* pathsq.Claim */
-       id
+       id, bucket, path,
+       CAST(UNIX_TIMESTAMP(GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone))) * 1000000 AS SIGNED)
 FROM   paths
 WHERE  state = 'r'
 AND    bucket = ?
@@ -50,25 +51,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Till, 2: list ID
 UPDATE /* pathsq.Claim */ paths FORCE INDEX (PRIMARY)
 SET    state = 'x',
-       till = GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone))
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* pathsq.Claim */
-       id, bucket, path, CAST(UNIX_TIMESTAMP(till) * 1000000 AS SIGNED)
-FROM   paths FORCE INDEX (PRIMARY)
+       till = FROM_UNIXTIME(? * 0.000001)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -34,13 +34,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: ind_res_st (state, priority)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* resultsq.Claim */
-       id
+       id, priority, CAST(UTC_TIMESTAMP(0) AS CHAR)
 FROM   results FORCE INDEX (ind_res_st)
 WHERE  state = 2
 ORDER  BY priority DESC, id DESC
@@ -48,25 +48,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Since, 2: list ID
 UPDATE /* resultsq.Claim */ results FORCE INDEX (PRIMARY)
 SET    state = 4,
-       since = UTC_TIMESTAMP(0)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* resultsq.Claim */
-       id, priority, CAST(since AS CHAR)
-FROM   results FORCE INDEX (PRIMARY)
+       since = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -32,13 +32,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: state_id (state, id, room)
 -- isolation: read committed
 -- arguments: 1: param room string, 2: limit
 SELECT /* roomsq.Claim */
-       id
+       id, room
 FROM   rooms FORCE INDEX (state_id)
 WHERE  state = 'r'
 AND    room = ?
@@ -54,17 +54,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* roomsq.Claim */ rooms FORCE INDEX (PRIMARY)
 SET    state = 'x'
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* roomsq.Claim */
-       id, room
-FROM   rooms FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -36,13 +36,14 @@
 -- note: column "title" is tinytext, which no index holds whole: claims read more rows than they take, or sort them; a type with a length, such as varchar(40), would mend that
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: ahead, 2: limit
 SELECT /* titlesq.Claim */
-       titles.id
+       titles.id, titles.title,
+       CAST(UNIX_TIMESTAMP(GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone))) * 1000000 AS SIGNED)
 FROM   (
            SELECT id AS candidate_1, title AS candidate_2
            FROM   titles
@@ -57,25 +58,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Till, 2: list ID
 UPDATE /* titlesq.Claim */ titles FORCE INDEX (PRIMARY)
 SET    state = 'x',
-       till = GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone))
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* titlesq.Claim */
-       id, title, CAST(UNIX_TIMESTAMP(till) * 1000000 AS SIGNED)
-FROM   titles FORCE INDEX (PRIMARY)
+       till = FROM_UNIXTIME(? * 0.000001)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

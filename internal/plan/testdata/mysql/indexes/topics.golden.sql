@@ -34,13 +34,14 @@
 -- note: no index is advised: none gives the order of this queue, and nothing that an index holds tells ready rows from others; every claim reads the table and sorts the ready rows
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: none; it reads the table and sorts the ready rows
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: ahead, 3: param topic string, 4: limit
 SELECT /* topicsq.Claim */
-       topics.id
+       topics.id, topics.topic,
+       CAST(UNIX_TIMESTAMP(GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone))) * 1000000 AS SIGNED)
 FROM   (
            SELECT id AS candidate_1
            FROM   topics
@@ -57,24 +58,13 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Till, 2: list ID
 UPDATE /* topicsq.Claim */ topics FORCE INDEX (PRIMARY)
-SET    till = GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone))
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* topicsq.Claim */
-       id, topic, CAST(UNIX_TIMESTAMP(till) * 1000000 AS SIGNED)
-FROM   topics FORCE INDEX (PRIMARY)
+SET    till = FROM_UNIXTIME(? * 0.000001)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

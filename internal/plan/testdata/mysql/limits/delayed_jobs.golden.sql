@@ -37,13 +37,13 @@
 -- note: rows are taken as they came, by column "id"
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* delayedjobsq.Claim */
-       id
+       id, CAST(UTC_TIMESTAMP(6) AS CHAR), attempts, max_attempts
 FROM   delayed_jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 ORDER  BY id
@@ -51,25 +51,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken LockedAt, 2: list ID
 UPDATE /* delayedjobsq.Claim */ delayed_jobs FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       locked_at = UTC_TIMESTAMP(6)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* delayedjobsq.Claim */
-       id, CAST(locked_at AS CHAR), attempts, max_attempts
-FROM   delayed_jobs FORCE INDEX (PRIMARY)
+       locked_at = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

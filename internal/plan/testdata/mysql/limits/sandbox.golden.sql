@@ -38,13 +38,13 @@
 -- note: the fence is the count in column "run_count" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* sandboxq.Claim */
-       id
+       id, CAST(UTC_TIMESTAMP(6) AS CHAR), run_count + 1, max_retry
 FROM   sandbox IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  status = 'N'
 AND    (run_count <= max_retry OR max_retry IS NULL OR max_retry = -1)
@@ -53,26 +53,15 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Started, 2: list ID
 UPDATE /* sandboxq.Claim */ sandbox FORCE INDEX (PRIMARY)
 SET    status = 'A',
-       started = UTC_TIMESTAMP(6),
+       started = ?,
        run_count = run_count + 1
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* sandboxq.Claim */
-       id, CAST(started AS CHAR), run_count, max_retry
-FROM   sandbox FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -35,13 +35,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: files_node (node, status); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param_list node []int32, 2: ahead, 3: param_list node []int32, 4: limit
 SELECT /* filesq.Claim */
-       files.id
+       files.id, files.node, CAST(UTC_TIMESTAMP(6) AS CHAR)
 FROM   (
            SELECT id AS candidate_1,
                   ((select p.priority from priorities p where p.id = files.id)) AS candidate_2
@@ -59,25 +59,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Began, 2: list ID
 UPDATE /* filesq.Claim */ files FORCE INDEX (PRIMARY)
 SET    status = 4,
-       began = UTC_TIMESTAMP(6)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* filesq.Claim */
-       id, node, CAST(began AS CHAR)
-FROM   files FORCE INDEX (PRIMARY)
+       began = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -35,13 +35,13 @@
 -- note: on recover, column "status" gets 'error' as qgen:on says, not 'pending' as qgen:status would
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: param status string, 2: ahead, 3: param status string, 4: ahead, 5: param status string, 6: limit
 SELECT /* mailsq.Claim */
-       mails.id
+       mails.id, mails.body
 FROM   (
            SELECT candidate_1
            FROM   (
@@ -78,17 +78,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* mailsq.Claim */ mails FORCE INDEX (PRIMARY)
 SET    status = 'sending'
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* mailsq.Claim */
-       id, body
-FROM   mails FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

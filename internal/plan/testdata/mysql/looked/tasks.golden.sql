@@ -39,13 +39,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (free, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* tasksq.Claim */
-       id
+       id, record, UNIX_TIMESTAMP()
 FROM   tasks IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  free = 1
 ORDER  BY id
@@ -53,25 +53,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Since, 2: list ID
 UPDATE /* tasksq.Claim */ tasks FORCE INDEX (PRIMARY)
 SET    free = 0,
-       since = UNIX_TIMESTAMP()
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* tasksq.Claim */
-       id, record, since
-FROM   tasks FORCE INDEX (PRIMARY)
+       since = ?
 WHERE  (id IN (?));
 
 -- sql/claim_update_records.sql

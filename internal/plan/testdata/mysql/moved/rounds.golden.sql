@@ -33,13 +33,14 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, place, last_ms, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* roundsq.Claim */
-       id
+       id, place, FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000),
+       tries + 1
 FROM   rounds
 WHERE  state = 'N'
 ORDER  BY place, last_ms, id
@@ -47,26 +48,15 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken LastMs, 2: list ID
 UPDATE /* roundsq.Claim */ rounds FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       last_ms = FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000),
+       last_ms = ?,
        tries = tries + 1
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* roundsq.Claim */
-       id, place, last_ms, tries
-FROM   rounds FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -34,13 +34,14 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, queued, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* turnsq.Claim */
-       id
+       id, queued,
+       FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) + INTERVAL 300 SECOND) / 1000)
 FROM   turns
 WHERE  state = 'N'
 ORDER  BY queued, id
@@ -48,25 +49,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken HeldMs, 2: list ID
 UPDATE /* turnsq.Claim */ turns FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       held_ms = FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) + INTERVAL 300 SECOND) / 1000)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* turnsq.Claim */
-       id, queued, held_ms
-FROM   turns FORCE INDEX (PRIMARY)
+       held_ms = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -38,13 +38,14 @@
 -- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* jobsq.Claim */
-       id
+       id, CAST(made AS CHAR), CAST(run_at AS CHAR),
+       CAST(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND AS CHAR), tries + 1, reason
 FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'new'
 AND    (run_at <= UTC_TIMESTAMP(6) OR run_at IS NULL)
@@ -53,26 +54,15 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Till, 2: list ID
 UPDATE /* jobsq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    state = 'busy',
-       till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
+       till = ?,
        tries = tries + 1
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* jobsq.Claim */
-       id, CAST(made AS CHAR), CAST(run_at AS CHAR), CAST(till AS CHAR), tries, reason
-FROM   jobs FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

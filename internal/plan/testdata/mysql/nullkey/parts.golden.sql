@@ -35,7 +35,7 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, kind, host, part)
 -- isolation: read committed
@@ -57,17 +57,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list Host Part
 UPDATE /* partsq.Claim */ parts FORCE INDEX (host)
 SET    state = 1
-WHERE  ((host, part) IN ((?, ?)));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list Host Part
-SELECT /* partsq.Claim */
-       host, part
-FROM   parts FORCE INDEX (host)
 WHERE  ((host, part) IN ((?, ?)));
 
 -- sql/complete_lock.sql

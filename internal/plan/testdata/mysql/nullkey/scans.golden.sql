@@ -34,13 +34,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (start, report)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* scansq.Claim */
-       report
+       report, body, start, CAST(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND AS CHAR)
 FROM   scans
 WHERE  (till <= UTC_TIMESTAMP(6) OR till IS NULL)
 AND    (report is not null)
@@ -49,24 +49,13 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list Report
+-- arguments: 1: taken Till, 2: list Report
 UPDATE /* scansq.Claim */ scans FORCE INDEX (report)
-SET    till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  (report IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list Report
-SELECT /* scansq.Claim */
-       report, body, start, CAST(till AS CHAR)
-FROM   scans FORCE INDEX (report)
+SET    till = ?
 WHERE  (report IN (?));
 
 -- sql/complete_lock.sql

@@ -41,13 +41,13 @@
 -- note: column "silent" is tinyint(1), read as a boolean: a job with more than 0 and 1 in it is an error of Claim; overrides: in gen.go gives it another type
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, kind, priority DESC, id)
 -- isolation: read committed
 -- arguments: 1: param kind int8, 2: limit
 SELECT /* smallq.Claim */
-       id
+       id, tries, priority, kind, urgent, silent, speed, level
 FROM   small
 WHERE  state = 0
 AND    kind = ?
@@ -63,17 +63,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* smallq.Claim */ small FORCE INDEX (PRIMARY)
 SET    state = 1
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* smallq.Claim */
-       id, tries, priority, kind, urgent, silent, speed, level
-FROM   small FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -34,13 +34,13 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (st, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* tasksq.Claim */
-       id
+       id, tries, CAST(due_at AS CHAR), body
 FROM   tasks IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  st = 'new'
 AND    (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL)
@@ -56,17 +56,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* tasksq.Claim */ tasks FORCE INDEX (PRIMARY)
 SET    st = 'busy'
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* tasksq.Claim */
-       id, tries, CAST(due_at AS CHAR), body
-FROM   tasks FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

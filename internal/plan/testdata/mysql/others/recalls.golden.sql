@@ -38,13 +38,14 @@
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, due, task_id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* recallsq.Claim */
-       task_id
+       task_id, grp, file, CAST(UTC_TIMESTAMP(6) AS CHAR), tries, CAST(due AS CHAR),
+       weight, why
 FROM   tape_recall
 WHERE  status = 1
 AND    due <= UTC_TIMESTAMP(6)
@@ -53,25 +54,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list TaskID
+-- arguments: 1: taken Since, 2: list TaskID
 UPDATE /* recallsq.Claim */ tape_recall FORCE INDEX (PRIMARY)
 SET    status = 2,
-       since = UTC_TIMESTAMP(6)
-WHERE  (task_id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list TaskID
-SELECT /* recallsq.Claim */
-       task_id, grp, file, CAST(since AS CHAR), tries, CAST(due AS CHAR), weight, why
-FROM   tape_recall FORCE INDEX (PRIMARY)
+       since = ?
 WHERE  (task_id IN (?));
 
 -- sql/claim_update_tape_recall.sql

@@ -36,13 +36,14 @@
 -- note: rows without a value in column "scheduled_date_gmt" stand first in the order, where MySQL puts nulls (nulls=last puts them last)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: status_scheduled_date_gmt (status, scheduled_date_gmt)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* actionsq.Claim */
-       action_id
+       action_id, hook, CAST(scheduled_date_gmt AS CHAR), priority, args, attempts + 1,
+       CAST(UTC_TIMESTAMP(0) AS CHAR), claim_id
 FROM   wp_actionscheduler_actions FORCE INDEX (status_scheduled_date_gmt)
 WHERE  status = 'pending'
 AND    (scheduled_date_gmt <= UTC_TIMESTAMP(6) OR scheduled_date_gmt IS NULL)
@@ -51,27 +52,15 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ActionID
+-- arguments: 1: taken LastAttemptGmt, 2: list ActionID
 UPDATE /* actionsq.Claim */ wp_actionscheduler_actions FORCE INDEX (PRIMARY)
 SET    status = 'in-progress',
        attempts = attempts + 1,
-       last_attempt_gmt = UTC_TIMESTAMP(0)
-WHERE  (action_id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ActionID
-SELECT /* actionsq.Claim */
-       action_id, hook, CAST(scheduled_date_gmt AS CHAR), priority, args, attempts,
-       CAST(last_attempt_gmt AS CHAR), claim_id
-FROM   wp_actionscheduler_actions FORCE INDEX (PRIMARY)
+       last_attempt_gmt = ?
 WHERE  (action_id IN (?));
 
 -- sql/complete_lock.sql

@@ -32,13 +32,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: name_created (name, created)
 -- isolation: read committed
 -- arguments: 1: param name string, 2: limit
 SELECT /* drupalq.Claim */
-       item_id
+       item_id, name, data, FLOOR(UNIX_TIMESTAMP() + 3600), created
 FROM   queue FORCE INDEX (name_created)
 WHERE  (expire <= UNIX_TIMESTAMP() OR expire = 0)
 AND    name = ?
@@ -47,24 +47,13 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ItemID
+-- arguments: 1: taken Expire, 2: list ItemID
 UPDATE /* drupalq.Claim */ queue FORCE INDEX (PRIMARY)
-SET    expire = FLOOR(UNIX_TIMESTAMP() + 3600)
-WHERE  (item_id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ItemID
-SELECT /* drupalq.Claim */
-       item_id, name, data, expire, created
-FROM   queue FORCE INDEX (PRIMARY)
+SET    expire = ?
 WHERE  (item_id IN (?));
 
 -- sql/complete_lock.sql

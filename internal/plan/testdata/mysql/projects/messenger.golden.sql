@@ -34,13 +34,14 @@
 -- note: the fence compares column "delivered_at", which counts whole seconds: two claims within one second look alike
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (queue_name, id)
 -- isolation: read committed
 -- arguments: 1: param queueName string, 2: limit
 SELECT /* messengerq.Claim */
-       id
+       id, body, headers, queue_name, CAST(created_at AS CHAR), CAST(available_at AS CHAR),
+       CAST(UTC_TIMESTAMP(0) AS CHAR)
 FROM   messenger_messages IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  (delivered_at <= UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND OR delivered_at IS NULL)
 AND    available_at <= UTC_TIMESTAMP(6)
@@ -50,25 +51,13 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken DeliveredAt, 2: list ID
 UPDATE /* messengerq.Claim */ messenger_messages FORCE INDEX (PRIMARY)
-SET    delivered_at = UTC_TIMESTAMP(0)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* messengerq.Claim */
-       id, body, headers, queue_name, CAST(created_at AS CHAR), CAST(available_at AS CHAR),
-       CAST(delivered_at AS CHAR)
-FROM   messenger_messages FORCE INDEX (PRIMARY)
+SET    delivered_at = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

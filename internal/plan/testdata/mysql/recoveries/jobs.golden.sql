@@ -36,13 +36,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* jobsq.Claim */
-       id
+       id, CAST(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND AS CHAR), lives
 FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'new'
 ORDER  BY id
@@ -50,25 +50,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken UntilAt, 2: list ID
 UPDATE /* jobsq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    state = 'busy',
-       until_at = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* jobsq.Claim */
-       id, CAST(until_at AS CHAR), lives
-FROM   jobs FORCE INDEX (PRIMARY)
+       until_at = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

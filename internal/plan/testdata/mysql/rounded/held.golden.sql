@@ -33,13 +33,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* heldq.Claim */
-       id
+       id, CAST(CAST(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND AS DATETIME(0)) AS CHAR)
 FROM   held FORCE INDEX (`PRIMARY`)
 WHERE  till <= UTC_TIMESTAMP(6)
 ORDER  BY id
@@ -47,24 +47,13 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Till, 2: list ID
 UPDATE /* heldq.Claim */ held FORCE INDEX (PRIMARY)
-SET    till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* heldq.Claim */
-       id, CAST(till AS CHAR)
-FROM   held FORCE INDEX (PRIMARY)
+SET    till = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -38,13 +38,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* markedq.Claim */
-       id
+       id, CAST(due AS CHAR)
 FROM   marked IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 AND    due <= UTC_TIMESTAMP(6)
@@ -61,17 +61,6 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* markedq.Claim */ marked FORCE INDEX (PRIMARY)
 SET    state = 'A',
        beat = UTC_TIMESTAMP(0)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* markedq.Claim */
-       id, CAST(due AS CHAR)
-FROM   marked FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

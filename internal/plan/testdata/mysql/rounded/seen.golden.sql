@@ -37,13 +37,15 @@
 -- note: the fence is the count in column "tries" alone, which repeats after Requeue: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* seenq.Claim */
-       id
+       id,
+       CAST(UNIX_TIMESTAMP(CAST(GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone)) AS DATETIME(0))) * 1000000 AS SIGNED),
+       tries + 1
 FROM   seen FORCE INDEX (`PRIMARY`)
 WHERE  `until` <= NOW(6)
 AND    tries < 3
@@ -52,25 +54,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Until, 2: list ID
 UPDATE /* seenq.Claim */ seen FORCE INDEX (PRIMARY)
-SET    `until` = GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone)),
+SET    `until` = FROM_UNIXTIME(? * 0.000001),
        tries = tries + 1
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* seenq.Claim */
-       id, CAST(UNIX_TIMESTAMP(`until`) * 1000000 AS SIGNED), tries
-FROM   seen FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -37,13 +37,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* waitsq.Claim */
-       id
+       id, CAST(due AS CHAR), CAST(UTC_TIMESTAMP(0) AS CHAR)
 FROM   waits IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 AND    due <= UTC_TIMESTAMP(6)
@@ -52,25 +52,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Taken, 2: list ID
 UPDATE /* waitsq.Claim */ waits FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       taken = UTC_TIMESTAMP(0)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* waitsq.Claim */
-       id, CAST(due AS CHAR), CAST(taken AS CHAR)
-FROM   waits FORCE INDEX (PRIMARY)
+       taken = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

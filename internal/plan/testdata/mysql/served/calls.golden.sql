@@ -37,13 +37,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: calls_campaign (campaign)
 -- isolation: read committed
 -- arguments: 1: param campaign int32, 2: limit
 SELECT /* callsq.Claim */
-       id
+       id, campaign, CAST(UTC_TIMESTAMP(0) AS CHAR)
 FROM   calls FORCE INDEX (calls_campaign)
 WHERE  (status is null or status not in ('Success', 'Placing', 'Ringing'))
 AND    campaign = ?
@@ -52,25 +52,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Began, 2: list ID
 UPDATE /* callsq.Claim */ calls FORCE INDEX (PRIMARY)
 SET    status = 'Placing',
-       began = UTC_TIMESTAMP(0)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* callsq.Claim */
-       id, campaign, CAST(began AS CHAR)
-FROM   calls FORCE INDEX (PRIMARY)
+       began = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

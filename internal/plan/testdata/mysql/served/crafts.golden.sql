@@ -33,13 +33,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: crafts_claim (channel, fail, beat, priority, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* craftsq.Claim */
-       id
+       id, channel, UNIX_TIMESTAMP(), priority
 FROM   crafts FORCE INDEX (crafts_claim)
 WHERE  fail = FALSE
 AND    beat IS NULL
@@ -49,25 +49,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Beat, 2: list ID
 UPDATE /* craftsq.Claim */ crafts FORCE INDEX (PRIMARY)
 SET    fail = FALSE,
-       beat = UNIX_TIMESTAMP()
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* craftsq.Claim */
-       id, channel, beat, priority
-FROM   crafts FORCE INDEX (PRIMARY)
+       beat = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

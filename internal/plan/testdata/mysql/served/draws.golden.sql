@@ -32,13 +32,13 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, room, due_at); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param room string, 2: ahead, 3: param room string, 4: limit
 SELECT /* drawsq.Claim */
-       draws.id
+       draws.id, draws.room, CAST(draws.due_at AS CHAR)
 FROM   (
            SELECT id AS candidate_1, RAND() AS candidate_2
            FROM   draws
@@ -64,17 +64,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* drawsq.Claim */ draws FORCE INDEX (PRIMARY)
 SET    state = 'x'
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* drawsq.Claim */
-       id, room, CAST(due_at AS CHAR)
-FROM   draws FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

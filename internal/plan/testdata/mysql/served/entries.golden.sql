@@ -31,13 +31,14 @@
 -- note: no index is advised: none gives the order of this queue, and nothing that an index holds tells ready rows from others; every claim reads the table and sorts the ready rows
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: none; it reads the table and sorts the ready rows
 -- isolation: read committed
 -- arguments: 1: ahead, 2: limit
 SELECT /* entriesq.Claim */
-       entries.id
+       entries.id, entries.house, CAST(entries.added AS CHAR),
+       CAST(UTC_TIMESTAMP(6) AS CHAR)
 FROM   (
            SELECT id AS candidate_1,
                   ((select count(*) from entries e where e.house = entries.house and e.beat > UTC_TIMESTAMP(6) - interval 10 minute)) AS candidate_2,
@@ -54,24 +55,13 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Beat, 2: list ID
 UPDATE /* entriesq.Claim */ entries FORCE INDEX (PRIMARY)
-SET    beat = UTC_TIMESTAMP(6)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* entriesq.Claim */
-       id, house, CAST(added AS CHAR), CAST(beat AS CHAR)
-FROM   entries FORCE INDEX (PRIMARY)
+SET    beat = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -34,13 +34,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (claimed, transport, created, id)
 -- isolation: read committed
 -- arguments: 1: param transport string, 2: limit
 SELECT /* itemsq.Claim */
-       id
+       id, transport, CAST(created AS CHAR), CAST(UTC_TIMESTAMP(0) AS CHAR)
 FROM   items
 WHERE  claimed IS NULL
 AND    transport = ?
@@ -49,24 +49,13 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Claimed, 2: list ID
 UPDATE /* itemsq.Claim */ items FORCE INDEX (PRIMARY)
-SET    claimed = UTC_TIMESTAMP(0)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* itemsq.Claim */
-       id, transport, CAST(created AS CHAR), CAST(claimed AS CHAR)
-FROM   items FORCE INDEX (PRIMARY)
+SET    claimed = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

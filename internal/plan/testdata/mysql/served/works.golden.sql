@@ -34,13 +34,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: works_due (state, due_at, kind)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* worksq.Claim */
-       id
+       id, CAST(due_at AS CHAR), kind, CAST(UTC_TIMESTAMP(6) AS CHAR)
 FROM   works FORCE INDEX (works_due)
 WHERE  state = 'r'
 AND    due_at <= UTC_TIMESTAMP(6)
@@ -49,25 +49,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Since, 2: list ID
 UPDATE /* worksq.Claim */ works FORCE INDEX (PRIMARY)
 SET    state = 'x',
-       since = UTC_TIMESTAMP(6)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* worksq.Claim */
-       id, CAST(due_at AS CHAR), kind, CAST(since AS CHAR)
-FROM   works FORCE INDEX (PRIMARY)
+       since = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

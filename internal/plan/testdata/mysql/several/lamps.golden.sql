@@ -34,7 +34,7 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (lit, id)
 -- isolation: read committed
@@ -57,17 +57,6 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* lampsq.Claim */ lamps FORCE INDEX (PRIMARY)
 SET    state = 'green',
        lit = 0
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* lampsq.Claim */
-       id
-FROM   lamps FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

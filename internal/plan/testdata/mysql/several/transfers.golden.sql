@@ -31,13 +31,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: transfers_ready (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: ahead, 2: ahead, 3: limit
 SELECT /* transfersq.Claim */
-       transfers.id
+       transfers.id, CAST(transfers.due AS CHAR), transfers.urgency, transfers.payload
 FROM   (
            SELECT candidate_1, candidate_2
            FROM   (
@@ -74,17 +74,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* transfersq.Claim */ transfers FORCE INDEX (PRIMARY)
 SET    state = 'active'
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* transfersq.Claim */
-       id, CAST(due AS CHAR), urgency, payload
-FROM   transfers FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -34,13 +34,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, kind, id)
 -- isolation: read committed
 -- arguments: 1: param kind []byte, 2: limit
 SELECT /* backupsq.Claim */
-       id
+       id, kind
 FROM   backups IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = x'43'
 AND    kind = ?
@@ -56,17 +56,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* backupsq.Claim */ backups FORCE INDEX (PRIMARY)
 SET    state = x'52'
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* backupsq.Claim */
-       id, kind
-FROM   backups FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

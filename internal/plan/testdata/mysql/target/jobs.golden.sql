@@ -35,13 +35,13 @@
 -- note: a condition on ready rows reads other rows of jobs as they were before a claim, so claims at the same moment, and one of several jobs, may go over a limit that it counts; qgen:group limit= holds one, at a column for each of its values and above the table for all rows, and a lock that callers take first in their transaction (WithTx) any
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* jobsq.Claim */
-       id
+       id, rec
 FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  status = 1
 AND    (not exists (select 1 from jobs e where e.rec = jobs.rec and e.id < jobs.id))
@@ -57,17 +57,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* jobsq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 2
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* jobsq.Claim */
-       id, rec
-FROM   jobs FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -38,13 +38,13 @@
 -- note: rows are taken as they came, by column "id"
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* mailsq.Claim */
-       id
+       id, UNIX_TIMESTAMP(), tries + 1
 FROM   mails IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 ORDER  BY id
@@ -52,27 +52,16 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Begun, 2: list ID
 UPDATE /* mailsq.Claim */ mails FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       begun = UNIX_TIMESTAMP(),
+       begun = ?,
        beat = UNIX_TIMESTAMP(),
        tries = tries + 1
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* mailsq.Claim */
-       id, begun, tries
-FROM   mails FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

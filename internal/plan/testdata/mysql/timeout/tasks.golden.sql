@@ -38,13 +38,13 @@
 -- note: the fence is the count in column "attempts" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (completed, id)
 -- isolation: read committed
 -- arguments: 1: timeout, 2: limit
 SELECT /* tasksq.Claim */
-       id
+       id, CAST(UTC_TIMESTAMP(3) AS CHAR), attempts + 1
 FROM   tasks IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  completed IS NULL
 AND    (fetched <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND OR fetched IS NULL)
@@ -54,26 +54,15 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Fetched, 2: list ID
 UPDATE /* tasksq.Claim */ tasks FORCE INDEX (PRIMARY)
-SET    fetched = UTC_TIMESTAMP(3),
+SET    fetched = ?,
        completed = NULL,
        attempts = attempts + 1
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* tasksq.Claim */
-       id, CAST(fetched AS CHAR), attempts
-FROM   tasks FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -33,13 +33,13 @@
 -- note: the fence compares column "claimed_time", which counts whole seconds: two claims within one second look alike
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: the primary key (id_task)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* backgroundtasksq.Claim */
-       id_task
+       id_task, task_data, UNIX_TIMESTAMP()
 FROM   background_tasks FORCE INDEX (`PRIMARY`)
 WHERE  (claimed_time <= FLOOR(UNIX_TIMESTAMP() - 300) OR claimed_time = 0)
 ORDER  BY id_task
@@ -47,24 +47,13 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list IDTask
+-- arguments: 1: taken ClaimedTime, 2: list IDTask
 UPDATE /* backgroundtasksq.Claim */ background_tasks FORCE INDEX (PRIMARY)
-SET    claimed_time = UNIX_TIMESTAMP()
-WHERE  (id_task IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list IDTask
-SELECT /* backgroundtasksq.Claim */
-       id_task, task_data, claimed_time
-FROM   background_tasks FORCE INDEX (PRIMARY)
+SET    claimed_time = ?
 WHERE  (id_task IN (?));
 
 -- sql/complete_lock.sql

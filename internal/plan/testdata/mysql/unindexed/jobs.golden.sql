@@ -37,13 +37,13 @@
 -- note: column "state" is text, which no index holds whole: claims read more rows than they take, or sort them; a type with a length, such as varchar(40), would mend that
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: ahead, 2: limit
 SELECT /* jobsq.Claim */
-       jobs.id
+       jobs.id, CAST(UTC_TIMESTAMP(6) AS CHAR)
 FROM   (
            SELECT id AS candidate_1
            FROM   jobs FORCE INDEX (`PRIMARY`)
@@ -58,25 +58,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Since, 2: list ID
 UPDATE /* jobsq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    state = 'busy',
-       since = UTC_TIMESTAMP(6)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* jobsq.Claim */
-       id, CAST(since AS CHAR)
-FROM   jobs FORCE INDEX (PRIMARY)
+       since = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -33,13 +33,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urgentq.Claim */
-       id
+       id, urgency
 FROM   urgent
 WHERE  state = 'N'
 ORDER  BY urgency DESC, id
@@ -54,17 +54,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* urgentq.Claim */ urgent FORCE INDEX (PRIMARY)
 SET    state = 'A'
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* urgentq.Claim */
-       id, urgency
-FROM   urgent FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -36,13 +36,13 @@
 -- note: warning: enqueue=update takes a job that runs from its worker, since qgen:on update writes column state: it may be claimed again while the first still has it
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, name)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* newq.Claim */
-       name
+       name, kind
 FROM   new IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'new'
 ORDER  BY name
@@ -57,17 +57,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list Name
 UPDATE /* newq.Claim */ new FORCE INDEX (PRIMARY)
 SET    state = 'busy'
-WHERE  (name IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list Name
-SELECT /* newq.Claim */
-       name, kind
-FROM   new FORCE INDEX (PRIMARY)
 WHERE  (name IN (?));
 
 -- sql/complete_lock.sql

@@ -38,13 +38,14 @@
 -- note: warning: a job that is done stays so when it is enqueued again, and is not run: qgen:on update set … at column state says what else becomes of it
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, priority DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urlsq.Claim */
-       id
+       id, url, priority, CAST(run_at AS CHAR), body, note,
+       CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)
 FROM   urls
 WHERE  state = 'new'
 AND    run_at <= UTC_TIMESTAMP(6)
@@ -53,26 +54,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: taken Seen, 2: list ID
 UPDATE /* urlsq.Claim */ urls FORCE INDEX (PRIMARY)
 SET    state = 'busy',
-       seen = NOW(6)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* urlsq.Claim */
-       id, url, priority, CAST(run_at AS CHAR), body, note,
-       CAST(UNIX_TIMESTAMP(seen) * 1000000 AS SIGNED)
-FROM   urls FORCE INDEX (PRIMARY)
+       seen = FROM_UNIXTIME(? * 0.000001)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -37,13 +37,13 @@
 -- note: warning: a job that is done stays so when it is enqueued again, and is not run: qgen:on update set … at column state says what else becomes of it
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* marksq.Claim */
-       id
+       id, name, note
 FROM   marks IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'new'
 ORDER  BY id
@@ -58,17 +58,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* marksq.Claim */ marks FORCE INDEX (PRIMARY)
 SET    state = 'busy'
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* marksq.Claim */
-       id, name, note
-FROM   marks FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

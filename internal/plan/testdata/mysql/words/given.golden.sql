@@ -42,13 +42,13 @@
 -- note: the fence is the count in column "tries" alone, which repeats after Requeue, the outcome partial and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* givenq.Claim */
-       id
+       id, CAST(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND AS CHAR), tries + 1
 FROM   given IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 ORDER  BY id
@@ -56,27 +56,16 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: given host *string, 2: list ID
+-- arguments: 1: taken Till, 2: given host *string, 3: list ID
 UPDATE /* givenq.Claim */ given FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
+       till = ?,
        tries = tries + 1,
        host = ?
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* givenq.Claim */
-       id, CAST(till AS CHAR), tries
-FROM   given FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -33,7 +33,7 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (MADE, ID)
 -- arguments: 1: limit, 2: cursor
@@ -50,7 +50,7 @@ BEGIN
     FETCH candidate BULK COLLECT INTO picked LIMIT :1;
     CLOSE candidate;
     OPEN :2 FOR
-        SELECT ID
+        SELECT ID, MADE
         FROM   PARTS
         WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
 END;
@@ -68,16 +68,6 @@ BEGIN
         SET    STATUS = 2
         WHERE  ID = ID_PICKED(i);
 END;
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- arguments: 1: list ID
-SELECT /* partsq.Claim */
-       ID, MADE
-FROM   PARTS
-WHERE  (ID = :v0);
 
 -- sql/complete.sql
 -- complete: running to done
