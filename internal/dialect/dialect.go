@@ -48,6 +48,7 @@ const (
 
 	SortsLocked     Capability = "sorts_locked"        // an UPDATE that sorts locks all that it sorts
 	ReadsLocked     Capability = "reads_locked"        // an INSERT locks the rows that its sub-queries read
+	PredicateProof  Capability = "predicate_proof"     // a partial index is taken where what is asked implies its predicate, in other words, too
 	PlainPredicates Capability = "plain_predicates"    // the predicate of an index holds no OR
 	UnsortedInsert  Capability = "unsorted_insert"     // INSERT returns rows in any order
 	TriggerOutput   Capability = "trigger_output"      // rows on which a trigger fires are not returned, but can be kept and read
@@ -85,7 +86,7 @@ var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, LowHint, KeyTie, BoundedKeys, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, ReadsLocked, TargetOnce,
-	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAlike, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
+	PredicateProof, PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAlike, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
 	FixedAmid, LocksNewest,
 	PartitionsBlock, IncrementalSort, NullFixed, NullsApart, EqualityFirst, PredicateRules, IndexCompare, IndexFilter,
 }
@@ -229,9 +230,6 @@ type Dialect struct {
 	// ZoneBound are words of expressions that reckon a time with zone by the time zone of the session,
 	// so that no index holds them either.
 	ZoneBound string `yaml:"zone_bound"`
-	// BareBooleans: a partial index WHERE b serves b = true, and WHERE NOT b serves
-	// b = false.
-	BareBooleans bool `yaml:"bare_booleans"`
 	// TableLocks are storage engines that know neither row locks nor transactions.
 	TableLocks []string `yaml:"table_locks"`
 	// OnlyRising are storage engines that refuse an index with a column in falling order,

@@ -79,6 +79,18 @@ type indexKey struct {
 	spare  bool   // an index without it serves as well
 }
 
+// passesRunning says of an index that leaves out by its predicate what has ended what becomes of the rows
+// that run.
+func (b *builder) passesRunning(ix *schema.Index) string {
+	leavesOut := func(t queue.Test) bool {
+		return slices.ContainsFunc(b.conditionsOf(ix), func(c condition) bool { return c.test != nil && c.test.Excludes(t) })
+	}
+	if slices.ContainsFunc(b.unfolded(b.spec.Held), leavesOut) {
+		return ""
+	}
+	return "; rows that somebody has are few, and are read and passed over"
+}
+
 // slowClaim is what is slow without an index of the claim.
 const slowClaim = "every claim reads more rows than it takes"
 
@@ -286,9 +298,8 @@ func (b *builder) rival(w wanted) (ix *schema.Index, keys []indexKey) {
 	if served != nil && (served.Where == "" || slices.ContainsFunc(compared, func(k indexKey) bool { return k.column == served.Columns[0].Column })) {
 		return nil, nil
 	}
-	tests := b.newScope().tests(w.where)
 	for _, other := range b.spec.Table.Indexes {
-		if other == served || other.Invisible || other.Name == "" || len(other.Columns) == 0 || !covers(tests, b.conditions(other)) {
+		if other == served || other.Invisible || other.Name == "" || len(other.Columns) == 0 || !b.holds(other, w.where) {
 			continue
 		}
 		var run []indexKey
@@ -422,7 +433,7 @@ func (b *builder) read(tests []queue.Test) (list []queue.Test) {
 		parts := predicates(b.newScope().test(t))
 		left := len(parts)
 		for _, c := range b.spec.Comparisons(t.SQL) {
-			if len(leading([]queue.Test{c})) > 0 && (!b.can(dialect.PartialIndex) || b.says(parts, c)) {
+			if len(leading([]queue.Test{c})) > 0 && (!b.can(dialect.PartialIndex) || b.saysText(parts, c)) {
 				list, left = append(list, c), left-1
 			}
 		}
@@ -527,7 +538,7 @@ func (b *builder) endOtherwise(state queue.StateName, t queue.Test) bool {
 		case queue.Null:
 			return t.Op != queue.IsNull && !takesNull(t), true
 		case queue.Literal:
-			return !slices.ContainsFunc(t.Values, v.Same), true
+			return t.Excludes(queue.Test{Column: t.Column, Op: queue.In, Values: []queue.Value{v}}), true
 		case queue.Now, queue.Token, queue.WorkerID:
 			return t.Op == queue.IsNull || t.Op == queue.In, true
 		}
@@ -1004,7 +1015,7 @@ func (b *builder) buildIndexes() {
 		case have == nil:
 			if other, how := b.best(advised, w); other != nil {
 				i := slices.Index(advised, other)
-				ix.serve(how, w)
+				ix.serve(b, other, how, w)
 				b.pkg.Indexes[i].also(ix)
 				continue
 			}
@@ -1037,7 +1048,7 @@ func (b *builder) buildIndexes() {
 		default:
 			made = nil
 			ix.Have, ix.Why = have.Name, w.why+b.waitNote(w, b.columnsOf(have))+b.askNote(w, b.columnsOf(have))
-			ix.serve(how, w)
+			ix.serve(b, have, how, w)
 			if how == wholly && b.d.Fragments["adopt_index"].At(b.version) == "" { // else statements name it
 				ix.take(b, w)
 			}
@@ -1057,13 +1068,15 @@ func (b *builder) buildIndexes() {
 }
 
 // serve says what a server does with an index that serves less than wholly.
-func (ix *Index) serve(how service, w wanted) {
+func (ix *Index) serve(b *builder, have *schema.Index, how service, w wanted) {
 	switch how {
 	case few:
 		ix.Why = w.among
 	case nearly:
 		order := untied(w.order())
 		ix.Why += "; rows of one " + plainText(order[len(order)-1].column.Name) + " are sorted by the key"
+	case passing:
+		ix.Why += b.passesRunning(have)
 	case asked:
 		ix.Why = "serves Claim: the rows of each value that is asked for, which are then sorted"
 	case sought:
@@ -1115,7 +1128,7 @@ func (b *builder) besides(w wanted) (by *schema.Index) {
 			}
 			run++
 		}
-		if run > most && !ix.Invisible && ix.Name != "" && (ix.Method == "" || ix.Method == "btree") && covers(b.implied(w), b.conditions(ix)) {
+		if run > most && !ix.Invisible && ix.Name != "" && (ix.Method == "" || ix.Method == "btree") && b.holds(ix, b.implied(w)) {
 			most, by = run, ix
 		}
 	}
@@ -1341,6 +1354,8 @@ func (b *builder) usesHead(w wanted) string {
 		text += b.findsBy(have)
 	case how == sought, w.kind == claim.kind && w.sorted && len(w.columns) > 0 && how != single:
 		text += thenSorted
+	case how == passing:
+		text += b.passesRunning(have)
 	case w.rival != "":
 		text += "; where ANALYZE was not run the server may take " + w.rival + ", and sort"
 	case b.unserved && w.kind == claim.kind || have == nil && w.sorted && len(w.columns) == 0:
@@ -1476,13 +1491,12 @@ func (b *builder) ledToReady() (by *schema.Index, text string) {
 // leads tells how well an index leads to the rows that satisfy tests, 0 where it does not, and
 // returns those of which it knows nothing.
 func (b *builder) leads(ix *schema.Index, tests []queue.Test) (how int, rest []queue.Test) {
-	conditions := b.conditions(ix)
-	if ix.Invisible || !slices.Contains([]string{"", "btree", "rowid"}, ix.Method) || !covers(b.newScope().tests(tests), conditions) {
+	if ix.Invisible || !slices.Contains([]string{"", "btree", "rowid"}, ix.Method) || !b.holds(ix, tests) {
 		return 0, nil
 	}
 	const point, span = 2, 1
 	tests = b.read(tests)
-	rest = slices.DeleteFunc(slices.Clone(tests), func(t queue.Test) bool { return b.says(conditions, t) })
+	rest = slices.DeleteFunc(slices.Clone(tests), func(t queue.Test) bool { return b.says(ix, t) })
 	how = point * (len(tests) - len(rest))
 	for _, c := range b.columnsOf(ix) {
 		of := func(t queue.Test) bool { return c.Column != nil && c.Length == 0 && t.Column == c.Column && t.By == 0 }
@@ -1523,11 +1537,12 @@ func (b *builder) indexDDL(w wanted) string {
 type service int
 
 const (
-	not    service = iota
-	few            // it finds the rows that somebody has, and all of these are read
-	sought         // it finds the ready rows of the topics that the caller says, which are sorted
-	asked          // it finds the rows that the caller means
-	nearly         // it gives the order but for rows that are alike in all but the key, which are sorted
+	not     service = iota
+	few             // it finds the rows that somebody has, and all of these are read
+	sought          // it finds the ready rows of the topics that the caller says, which are sorted
+	asked           // it finds the rows that the caller means
+	passing         // it gives the order, and by its predicate leaves out what has ended; rows that somebody has are passed over
+	nearly          // it gives the order but for rows that are alike in all but the key, which are sorted
 	wholly
 	single // it finds the one row that there can be
 )
@@ -1562,10 +1577,12 @@ func (b *builder) serves(ix *schema.Index, w wanted) service {
 		return single
 	case b.walksPast(ix, w):
 		return not
-	case b.orders(ix, w, w.order()):
+	case b.orders(ix, w, w.order(), nil):
 		return wholly
-	case b.sortsFew(w) && b.orders(ix, w, untied(w.order())):
+	case b.sortsFew(w) && b.orders(ix, w, untied(w.order()), nil):
 		return nearly
+	case w.kind == "ready" && b.leavesEnded(ix) && (b.orders(ix, w, w.order(), constant) || b.sortsFew(w) && b.orders(ix, w, untied(w.order()), constant)):
+		return passing
 	case w.kind == "ready" && b.asksFor(ix):
 		return asked
 	case w.kind == "ready" && b.seeks(ix, w):
@@ -1586,7 +1603,7 @@ func (b *builder) holdsSpare(ix *schema.Index, w wanted) bool {
 // findsOne reports whether no two rows have in the columns of an index what the wanted ones have, or the
 // caller says which rows they are.
 func (b *builder) findsOne(ix *schema.Index, w wanted) bool {
-	if !ix.Unique || len(ix.Columns) == 0 || !covers(b.implied(w), b.conditions(ix)) {
+	if !ix.Unique || len(ix.Columns) == 0 || !b.holds(ix, b.implied(w)) {
 		return false
 	}
 	var one []*schema.Column
@@ -1760,7 +1777,7 @@ func untied(keys []indexKey) []indexKey {
 // their values. Nil where these are found by none.
 func (b *builder) heldLead(ix *schema.Index) []*schema.Column {
 	held := slices.Concat(b.unfolded(b.spec.Held), b.members())
-	if !covers(b.newScope().tests(b.indexables(held)), b.conditions(ix)) {
+	if !b.holds(ix, b.indexables(held)) {
 		return nil
 	}
 	// What is compared with a time has a value, and so has a worker that is gone a name.
@@ -1832,10 +1849,9 @@ func (b *builder) leavesNull(c *schema.Column) bool {
 
 // implied returns what is true of the rows that are wanted: the tests, and that a column has a value
 // which they compare with one.
-func (b *builder) implied(w wanted) []string {
-	s := b.newScope()
-	all := s.tests(w.where)
-	has := func(c *schema.Column) { all = append(all, s.test(queue.Test{Column: c, Op: queue.NotNull})) }
+func (b *builder) implied(w wanted) []queue.Test {
+	all := slices.Clone(w.where)
+	has := func(c *schema.Column) { all = append(all, queue.Test{Column: c, Op: queue.NotNull}) }
 	for _, k := range w.columns[min(w.told, w.fixed):w.fixed] {
 		if k.column != nil && !k.spare {
 			has(k.column)
@@ -1852,27 +1868,17 @@ func (b *builder) implied(w wanted) []string {
 	return all
 }
 
-// covers reports whether each condition is among tests of a statement.
-func covers(tests, conditions []string) bool {
-	for _, condition := range conditions {
-		if !slices.ContainsFunc(tests, func(t string) bool { return slices.Contains(predicates(t), condition) }) {
-			return false
-		}
-	}
-	return true
-}
-
 // orders reports whether an index leads to the rows that are wanted, in an order or against it:
-// every index is read from either end.
-func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
-	conditions := b.conditions(ix)
-	if !covers(b.implied(w), conditions) {
+// every index is read from either end. Rows that fail tests which passed takes are passed over; nil
+// takes none.
+func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey, passed func(queue.Test) bool) bool {
+	if !b.holds(ix, b.implied(w)) {
 		return false // the index leaves out rows that the statement needs
 	}
 	// What tells rows leads the index, in whatever order, also where the predicate of another
 	// index would hold it: rows that are not wanted are not read.
 	var told, fixed []*schema.Column
-	said := func(t queue.Test) bool { return b.says(conditions, t) }
+	said := func(t queue.Test) bool { return b.says(ix, t) }
 	for i, k := range w.columns[:w.fixed] {
 		if i < w.told && (!w.plain || slices.ContainsFunc(w.where, func(t queue.Test) bool { return t.Column == k.column && said(t) })) {
 			continue
@@ -1894,6 +1900,9 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 		has := func(c schema.IndexColumn) bool { return c.Column == t.Column }
 		if slices.ContainsFunc(b.members(), func(m queue.Test) bool { return m.Column == t.Column }) && !slices.ContainsFunc(ix.Columns, has) {
 			continue // rows of others are read and passed over
+		}
+		if passed != nil && passed(t) {
+			continue
 		}
 		if b.limits(t) || w.among != "" && len(ordered) > 0 && b.onlyHeld([]queue.Test{{Column: ordered[0].column, Op: queue.NotNull}}) {
 			continue
@@ -1956,9 +1965,8 @@ func (b *builder) pastOrder(ix *schema.Index, w wanted) *schema.Column {
 
 // holdsSpent reports whether an index that serves has rows, too, whose tries are spent.
 func (b *builder) holdsSpent(ix *schema.Index, w wanted) bool {
-	conditions := b.conditions(ix)
 	return slices.ContainsFunc(w.predicate(), func(t queue.Test) bool {
-		return b.limits(t) && !b.says(conditions, t)
+		return b.limits(t) && !b.says(ix, t)
 	})
 }
 
@@ -2037,30 +2045,8 @@ func (b *builder) keptBy() *schema.Index {
 	return pk.Index()
 }
 
-// conditions returns the predicate of an index in parts; where the planner knows
-// that a boolean is its own condition, it stands as a comparison.
-func (b *builder) conditions(ix *schema.Index) []string {
-	parts := predicates(ix.Where)
-	if !b.d.BareBooleans {
-		return parts
-	}
-	for i, part := range parts {
-		name, negated := strings.CutPrefix(part, "not")
-		for _, c := range b.spec.Table.Columns {
-			switch column := normal(b.d.Ident(c.Name)); {
-			case c.Type.Class != schema.Bool || c.Type.Array:
-			case part == column:
-				parts[i] = part + "=" + b.d.Bool(true)
-			case negated && name == column && b.spec.Table.Column(part) == nil:
-				parts[i] = name + "=" + b.d.Bool(false)
-			}
-		}
-	}
-	return parts
-}
-
-// says reports whether conditions say what a test says.
-func (b *builder) says(conditions []string, t queue.Test) bool {
+// saysText reports whether conditions in a normal form say what a test says.
+func (b *builder) saysText(conditions []string, t queue.Test) bool {
 	return !slices.ContainsFunc(predicates(b.newScope().test(t)), func(part string) bool { return !slices.Contains(conditions, part) })
 }
 

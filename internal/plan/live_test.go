@@ -246,6 +246,47 @@ func TestStatementsOnPostgreSQL(t *testing.T) {
 	}
 }
 
+// An index serves whose predicate says in other words what a claim asks, or less.
+func TestPredicatesAreProved(t *testing.T) {
+	c := caseAt(t, "testdata/postgresql/implied")
+	for _, version := range servers.PostgresVersions() {
+		t.Run(version, func(t *testing.T) {
+			ctx := context.Background()
+			conn, err := pgx.Connect(ctx, servers.Postgres(t, version))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close(ctx) }()
+			run := func(sql string) {
+				t.Helper()
+				if _, err := conn.Exec(ctx, sql); err != nil {
+					t.Fatalf("%v\n%s", err, sql)
+				}
+			}
+			run("BEGIN; CREATE SCHEMA qgen_plan_test; SET LOCAL search_path = qgen_plan_test, pg_catalog; SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off;" + c.ddl)
+			for _, p := range c.variants(t, nil) {
+				have := slices.IndexFunc(p.Indexes, func(ix Index) bool { return ix.Have != "" && strings.Contains(ix.Why, "serves Claim") })
+				if have < 0 {
+					continue
+				}
+				run("PREPARE " + p.Queue + " AS " + p.Claim.Statement.SQL)
+				rows, err := conn.Query(ctx, "EXPLAIN EXECUTE "+p.Queue+"("+strings.TrimSuffix(strings.Repeat("NULL, ", len(p.Claim.Statement.Args)), ", ")+")")
+				if err != nil {
+					t.Fatal(err)
+				}
+				plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if text := strings.Join(plan, "\n"); !strings.Contains(text, "using "+p.Indexes[have].Have) {
+					t.Errorf("%s reads\n%s", p.Queue, text)
+				}
+			}
+			run("ROLLBACK")
+		})
+	}
+}
+
 // preparePostgres makes the table in a transaction that is rolled back, and has
 // the server plan every statement there.
 func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages map[string]made) {

@@ -104,3 +104,50 @@ func TestExpressionsOfAnotherRow(t *testing.T) {
 		}
 	}
 }
+
+// A condition over a column is read however a server or a person writes it.
+func TestConditions(t *testing.T) {
+	state, done := &schema.Column{Name: "state", Type: schema.Type{Class: schema.Text}}, &schema.Column{Name: "done", Type: schema.Type{Class: schema.Bool}}
+	n := &schema.Column{Name: "n", Type: schema.Type{Class: schema.Int}}
+	jobs := &schema.Table{Name: "jobs", Columns: []*schema.Column{state, done, n}}
+	spec := &Spec{Table: jobs, Tables: []*schema.Table{jobs}}
+	for text, want := range map[string]string{
+		"state = 'a'":                 "state = 'a'",
+		"((state)::text = 'a'::text)": "state = 'a'",
+		"((state)::character varying(20) = 'a'::character varying)":                  "state = 'a'",
+		"state = 'a' OR (state = 'b')":                                               "state in ('a', 'b')",
+		"state in ('b', 'a')":                                                        "state in ('b', 'a')",
+		"((state)::text = ANY ((ARRAY['a'::character varying, 'b'::text])::text[]))": "state in ('a', 'b')",
+		"state = ANY (ARRAY['a', 'b'])":                                              "state in ('a', 'b')",
+		"(state <> ALL (ARRAY['a'::text, 'b'::text]))":                               "state not in ('a', 'b')",
+		"[state]=(N'a')":                                                             "state = 'a'",
+		"n = (-1)":                                                                   "n = -1",
+		"(n > 3)":                                                                    "n > 3",
+		"n = 1 OR n IS NULL":                                                         "n = 1 or n is null",
+		"done":                                                                       "done = true",
+		"(NOT done)":                                                                 "done = false",
+		"NOT (done)":                                                                 "done = false",
+		"done = 'f'":                                                                 "done = false",
+		"done = false":                                                               "done = false",
+		"done <> true":                                                               "done = false",
+		"done != '1'":                                                                "done = false",
+		"([done]=(0))":                                                               "done = false",
+		"state IS NOT NULL":                                                          "state is not null",
+		"done IS NOT TRUE":                                                           "",
+		"state = 'a' AND n = 1":                                                      "",
+		"state = 'a' OR n = 1":                                                       "",
+		"not state = 'a'":                                                            "",
+		"lower(state) = 'a'":                                                         "",
+		"n + 1 = 2":                                                                  "",
+		"state":                                                                      "",
+	} {
+		c, ok := spec.Condition(text)
+		got := ""
+		if ok {
+			got = c.text()
+		}
+		if got != want {
+			t.Errorf("%s is read as %q, want %q", text, got, want)
+		}
+	}
+}

@@ -619,6 +619,46 @@ func excludes(x, y Test) bool {
 	return false
 }
 
+// Implies reports whether whatever satisfies a test satisfies the other as well, as far as constants tell.
+func (t Test) Implies(other Test) bool {
+	return !slices.ContainsFunc(t.Alternatives(), func(x Test) bool {
+		return !slices.ContainsFunc(other.Alternatives(), func(y Test) bool { return implies(x, y) })
+	})
+}
+
+// implies is Implies of tests without alternatives.
+func implies(x, y Test) bool {
+	if x.Column == nil || x.Column != y.Column || x.By != 0 || y.By != 0 {
+		return false
+	}
+	null := func(v Value) bool { return v.Kind == Null }
+	ordered := func(t Test) bool { return slices.Contains([]Op{Less, LessEqual, Greater, GreatEqual}, t.Op) }
+	literals := !slices.ContainsFunc(x.Values, func(v Value) bool { return v.Kind != Literal })
+	among := func(v Value) bool { return slices.ContainsFunc(y.Values, v.Same) }
+	switch {
+	case y.Op == NotNull:
+		return x.Op == NotNull || ordered(x) || x.Op == In && !slices.ContainsFunc(x.Values, null)
+	case y.Op == IsNull:
+		return x.Op == IsNull
+	case x.Op != In || !literals:
+		return false
+	case y.Op == In:
+		return !slices.ContainsFunc(x.Values, func(v Value) bool { return !among(v) })
+	case y.Op == NotIn:
+		return !slices.ContainsFunc(x.Values, among)
+	case ordered(y):
+		return !slices.ContainsFunc(x.Values, func(v Value) bool { return !mustBe(v, y) })
+	}
+	return false
+}
+
+// mustBe reports whether a literal is less or more than what a test says.
+func mustBe(v Value, t Test) bool {
+	_, err := strconv.ParseFloat(v.Text, 64)
+	_, wrong := strconv.ParseFloat(t.Values[0].Text, 64)
+	return err == nil && wrong == nil && t.Values[0].Kind == Literal && isNumber(t.Column.Type) && mayBe(v, t)
+}
+
 // mayBe reports whether a literal is less or more than what a test says, or nobody knows.
 func mayBe(v Value, t Test) bool {
 	limit := t.Values[0]
