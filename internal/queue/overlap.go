@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/qgen-dev/qgen/internal/schema"
 )
@@ -178,11 +179,47 @@ func (b *binding) judgeEnds() {
 }
 
 // ChangesNamed reports whether a claim ends jobs of which its caller says which they are: by a
-// column of the key, or by an argument of a condition.
+// column of the key, or by an argument of a condition. Where the rows go, what takes the next ones before a
+// time, or below another bound, names none: something is to be done with them.
 func (s *Spec) ChangesNamed() bool {
+	t := s.Transitions[Finish]
+	drops := t == nil || t.Delete
 	return s.Strategy == "pop" && slices.ContainsFunc(s.Params, func(p *Param) bool {
-		return p.Kind == Argument || !p.Optional && slices.Contains(s.Key, p.Column)
+		return p.Kind == Argument && !(drops && s.bounds(p)) || !p.Optional && slices.Contains(s.Key, p.Column)
 	})
+}
+
+// bounds reports whether each condition of ready rows with an argument compares by more or less.
+func (s *Spec) bounds(p *Param) bool {
+	seen := false
+	for _, t := range s.States[Ready].Tests {
+		for _, c := range Conjuncts(t.SQL) {
+			if !strings.Contains(c, "{arg:"+p.Name+" ") && !strings.Contains(c, "{arg:"+p.Name+"}") {
+				continue
+			}
+			if seen = true; !PiecesOf(c).ordered() {
+				return false
+			}
+		}
+	}
+	return seen
+}
+
+// ordered reports whether an expression compares by more or less.
+func (p Pieces) ordered() bool {
+	depth := 0
+	for i := range p {
+		switch {
+		case p.is(i, "("):
+			depth++
+		case p.is(i, ")"):
+			depth--
+		case depth > 0:
+		case p.is(i, "between"), p.is(i, "<") && !p.is(i+1, ">", "<"), p.is(i, ">") && !p.is(i-1, "<", "-", "=", ">"):
+			return true
+		}
+	}
+	return false
 }
 
 // leavesReady reports whether a row is surely ready behind a step, as it was before its claim.

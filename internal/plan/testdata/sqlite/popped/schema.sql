@@ -30,3 +30,11 @@ CREATE TABLE unlocked (
     id    INTEGER PRIMARY KEY,
     state int NOT NULL -- qgen:status ready~"state > 1000" ready:=1001 done:=1
 );
+
+-- What a consumer takes is made before a time that it says: it names no rows, and handles those that it takes.
+CREATE TABLE messages (
+    id      INTEGER PRIMARY KEY,
+    channel TEXT NOT NULL,
+    body    TEXT NOT NULL,
+    made    INTEGER NOT NULL
+);
