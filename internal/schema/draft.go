@@ -26,6 +26,7 @@ type draft struct {
 	disabled []constraint       // keys that are not enforced
 	byKey    []*Column          // never null by the primary key alone
 	defaults map[string]*Column // DEFAULT constraints that have names
+	foreign  []*foreignKey
 }
 
 // A check is a CHECK constraint.
@@ -245,6 +246,12 @@ func (t *draft) dropIndexes(drop func(*Index) bool) {
 			t.Indexes = slices.DeleteFunc(t.Indexes, func(o *Index) bool { return o == ix })
 		}
 	}
+}
+
+// dropIndex removes the index of a name, also that of a foreign key.
+func (t *draft) dropIndex(same func(string) bool) {
+	t.dropIndexes(func(ix *Index) bool { return same(ix.Name) })
+	t.foreign = slices.DeleteFunc(t.foreign, func(f *foreignKey) bool { return same(f.name) })
 }
 
 // dropKeys removes keys with their indexes.

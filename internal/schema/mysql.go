@@ -7,6 +7,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,7 +52,46 @@ func newMySQLGrammar(g grammar, runs func(string) bool) *grammar {
 	g.command = mysqlCommand
 	g.keyName = mysqlKeyName
 	g.sharedIndexes = true
+	g.settle = indexForeignKeys
 	return &g
+}
+
+// indexForeignKeys adds the indexes that InnoDB makes for foreign keys: one for each whose columns no other
+// index begins with. It goes by the name of the constraint, or of the first column (manual, FOREIGN KEY
+// Constraints).
+func indexForeignKeys(r *tolerant) {
+	for _, t := range r.tables {
+		if t.Engine != "" && !strings.EqualFold(t.Engine, "innodb") || t.Partitioned {
+			continue
+		}
+		for _, f := range t.foreign {
+			ix := &Index{Name: f.name, Pos: f.pos}
+			for _, name := range f.columns {
+				c := t.Column(name)
+				if c == nil {
+					break
+				}
+				ix.Columns = append(ix.Columns, IndexColumn{Column: c, NullsFirst: true})
+			}
+			if len(ix.Columns) < len(f.columns) || len(ix.Columns) == 0 || slices.ContainsFunc(t.Indexes, ix.begins) {
+				continue
+			}
+			if base := ix.Columns[0].Column.Name; ix.Name == "" {
+				ix.Name = base
+				for n := 2; t.index(ix.Name) != nil; n++ {
+					ix.Name = base + "_" + strconv.Itoa(n)
+				}
+			}
+			t.addIndex(ix)
+		}
+	}
+}
+
+// begins reports whether another index begins with the columns of this one.
+func (ix *Index) begins(other *Index) bool {
+	return len(other.Columns) >= len(ix.Columns) && slices.EqualFunc(other.Columns[:len(ix.Columns)], ix.Columns, func(c, own IndexColumn) bool {
+		return c.Column == own.Column && c.Length == 0
+	})
 }
 
 func readMySQL(files []*source.File, errs *source.ErrorList) *Catalog {

@@ -69,7 +69,7 @@ func (o *oracle) take(st *statement) bool {
 		}
 	case *ast.DropIndexStmt:
 		if t := o.find(n.Table.Schema.O, n.Table.Name.O); t != nil {
-			t.dropIndexes(func(ix *Index) bool { return strings.EqualFold(ix.Name, n.IndexName) })
+			t.dropIndex(func(name string) bool { return strings.EqualFold(name, n.IndexName) })
 		}
 	case *ast.RenameTableStmt:
 		for _, pair := range n.TableToTables {
@@ -262,6 +262,13 @@ func (o *oracle) oracleConstraint(t *draft, c *ast.Constraint) {
 	case ast.ConstraintCheck:
 		check := oracleCheck(c.Name, c.Expr, c.Enforced)
 		o.later = append(o.later, func() { o.addCheck(t, check, nil) })
+		return
+	case ast.ConstraintForeignKey:
+		f := &foreignKey{name: c.Name}
+		for _, part := range c.Keys {
+			f.columns = append(f.columns, part.Column.Name.O)
+		}
+		o.later = append(o.later, func() { t.foreign = append(t.foreign, f) })
 		return
 	default:
 		return
@@ -483,7 +490,7 @@ func (o *oracle) oracleSpec(t *draft, s *ast.AlterTableSpec) {
 	case ast.AlterTableDropPrimaryKey:
 		t.dropKeys(func(k *Key) bool { return k == t.PrimaryKey })
 	case ast.AlterTableDropIndex:
-		t.dropIndexes(func(ix *Index) bool { return strings.EqualFold(ix.Name, s.Name) })
+		t.dropIndex(func(name string) bool { return strings.EqualFold(name, s.Name) })
 	case ast.AlterTableDropCheck:
 		t.dropConstraint(func(name string) bool { return strings.EqualFold(name, s.Constraint.Name) })
 	case ast.AlterTableAlterCheck:

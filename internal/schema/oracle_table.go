@@ -260,7 +260,7 @@ func oracleElement(r *tolerant, t *draft) bool {
 		}
 		r.i++
 		r.expect("key")
-		r.foreignKey()
+		r.foreignKey("", -1)
 		oracleState(r, nil)
 		for !r.done() {
 			r.unknown()

@@ -226,7 +226,7 @@ func (r *tolerant) dropPart(t *draft, what string) {
 	same := func(n string) bool { return strings.EqualFold(n, name) }
 	switch what {
 	case "index", "key":
-		t.dropIndexes(func(ix *Index) bool { return same(ix.Name) })
+		t.dropIndex(same)
 	case "check", "constraint":
 		t.dropConstraint(same)
 	case "column":

@@ -3,6 +3,8 @@ package schema
 // This file reads what stands among the columns of a table and is none: keys,
 // checks, periods.
 
+import "github.com/qgen-dev/qgen/internal/source"
+
 // item reads a constraint or an index among the columns or behind ADD; false
 // when none begins at the next token.
 func (r *tolerant) item(t *draft) bool {
@@ -29,7 +31,8 @@ func (r *tolerant) item(t *draft) bool {
 		r.later = append(r.later, func() { r.addCheck(t, check, nil) })
 		k = nil
 	case r.accept("foreign", "key"):
-		r.foreignKey()
+		f := r.foreignKey(name, nameAt)
+		r.later = append(r.later, func() { t.foreign = append(t.foreign, f) })
 		k = nil
 	case !constraint && r.is("period") && r.st.is(r.i+1, "for"):
 		r.i += 2
@@ -106,15 +109,32 @@ func (r *tolerant) addCheck(t *draft, k *check, of *Column) {
 	t.checks = append(t.checks, k)
 }
 
-// foreignKey reads what stands behind FOREIGN KEY.
-func (r *tolerant) foreignKey() {
+// A foreignKey is columns that name rows of another table.
+type foreignKey struct {
+	name    string // of the constraint, else of its index; "" where the statement has neither
+	pos     source.Pos
+	columns []string
+}
+
+// foreignKey reads what stands behind FOREIGN KEY; name is that of the constraint, "" without one.
+func (r *tolerant) foreignKey(name string, nameAt int) *foreignKey {
 	r.accept("if", "not", "exists")
+	f := &foreignKey{name: name, pos: r.st.pos(max(nameAt, 0))}
 	if !r.is("(") {
-		r.name()
+		index, at := r.name()
+		if name == "" {
+			f.name, f.pos = index, r.st.pos(at)
+		}
 	}
-	r.group()
+	for i, item := range r.st.items(r.group()) {
+		if i == 0 && f.name == "" {
+			f.pos = r.st.pos(item[0])
+		}
+		f.columns = append(f.columns, r.nameAt(r.st, item[0]))
+	}
 	r.expect("references")
 	r.references()
+	return f
 }
 
 // check reads the condition of a check, from its parenthesis on.

@@ -68,7 +68,7 @@ func (r *tolerant) dropObject() *source.Error {
 		}
 		of := r.ref()
 		if t := r.find(of.schema, of.name); r.fault == nil && t != nil {
-			t.dropIndexes(func(ix *Index) bool { return strings.EqualFold(ix.Name, n.name) })
+			t.dropIndex(func(name string) bool { return strings.EqualFold(name, n.name) })
 		}
 	case "trigger":
 		r.dropTrigger(r.ref())
