@@ -108,11 +108,16 @@ func (b *builder) says(ix *schema.Index, t queue.Test) bool {
 // leavesEnded reports whether an index has no rows that have ended and stay, by its predicate: others
 // that are not wanted are few.
 func (b *builder) leavesEnded(ix *schema.Index) bool {
-	var tests []queue.Test
+	tests := b.tested(ix)
+	return len(tests) > 0 && b.leaveOut(tests)
+}
+
+// tested returns what the predicate of an index tests of single columns.
+func (b *builder) tested(ix *schema.Index) (tests []queue.Test) {
 	for _, c := range b.conditionsOf(ix) {
 		if c.test != nil {
 			tests = append(tests, *c.test)
 		}
 	}
-	return len(tests) > 0 && b.leaveOut(tests)
+	return tests
 }

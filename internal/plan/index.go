@@ -1325,16 +1325,25 @@ func (b *builder) existingText(ix *schema.Index) string {
 }
 
 // usesHead says in a head comment which index a statement uses: that of the table which serves
-// best, that which is advised for Claim where it serves as well, or else the one that is wanted.
+// best, one that is advised for Claim where it serves as well, or else the one that is wanted.
 func (b *builder) usesHead(w wanted) string {
 	claim := b.claimIndex()
 	have, how := b.best(b.spec.Table.Indexes, w)
 	text := b.indexText(w)
 	if have != nil {
 		text = b.existingText(have)
-	} else if b.serving(claim) == nil {
-		if have, how = b.best([]*schema.Index{b.made(claim)}, w); have != nil {
-			text = b.indexText(claim)
+	} else {
+		for _, other := range append([]wanted{claim}, b.groupIndexes()...) {
+			if other.kind == w.kind && w.kind != claim.kind {
+				break // it is wanted for what the statement looks for
+			}
+			if b.serving(other) != nil || other.kind != claim.kind && b.declines(other.kind, "") != "" {
+				continue
+			}
+			if have, how = b.best([]*schema.Index{b.made(other)}, w); have != nil {
+				text = b.indexText(other)
+				break
+			}
 		}
 	}
 	switch {
@@ -1376,6 +1385,9 @@ func (b *builder) findsBy(ix *schema.Index) string {
 	var names []string
 	for _, c := range b.heldLead(ix) {
 		names = append(names, plainText(c.Name))
+	}
+	if len(names) == 0 {
+		return ", which has the rows that somebody has"
 	}
 	return ", which finds the rows that somebody has by " + strings.Join(names, ", ")
 }
@@ -1774,11 +1786,14 @@ func untied(keys []indexKey) []indexKey {
 }
 
 // heldLead returns the first columns of an index that find the rows that somebody has: no other row has
-// their values. Nil where these are found by none.
+// their values. It has none where no other row stands in the index; nil where it finds them by nothing.
 func (b *builder) heldLead(ix *schema.Index) []*schema.Column {
 	held := slices.Concat(b.unfolded(b.spec.Held), b.members())
 	if !b.holds(ix, b.indexables(held)) {
 		return nil
+	}
+	if b.onlyHeld(b.tested(ix)) {
+		return []*schema.Column{}
 	}
 	// What is compared with a time has a value, and so has a worker that is gone a name.
 	filled := func(t queue.Test) queue.Test {

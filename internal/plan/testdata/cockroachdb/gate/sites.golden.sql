@@ -20,7 +20,7 @@
 --
 -- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates exports_settled_ready and exports_sites_group and exports_sites_line and exports_settled_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates exports_settled_ready and exports_sites_group and exports_sites_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -144,7 +144,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: (taken_at) WHERE state = 'busy'
+-- index: (site_id) WHERE state = 'busy', which has the rows that somebody has
 -- arguments: 1: limit
 UPDATE /* sitesq.Recover */ exports
 SET    state = 'new',
@@ -157,7 +157,7 @@ LIMIT  $1;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: (taken_at) WHERE state = 'busy'
+-- index: (site_id) WHERE state = 'busy', which has the rows that somebody has
 -- arguments: 1: limit
 UPDATE /* sitesq.Recover */ exports
 SET    state = 'dead'
@@ -294,8 +294,7 @@ SELECT /* sitesq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('exports_settled_ready'),
                ('exports_sites_group'),
-               ('exports_sites_line'),
-               ('exports_settled_expired')) AS want (name)
+               ('exports_sites_line')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -309,15 +308,10 @@ WHERE  NOT EXISTS (
 CREATE INDEX exports_settled_ready ON exports (id)
 WHERE  state = 'new';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX exports_sites_group ON exports (site_id)
 WHERE  state = 'busy';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX exports_sites_line ON exports (site_id, id)
 WHERE  state = 'new';
-
--- serves Recover: claims that ran out
--- settledq advises the same
-CREATE INDEX exports_settled_expired ON exports (taken_at)
-WHERE  state = 'busy';

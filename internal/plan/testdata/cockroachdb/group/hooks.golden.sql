@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_group and hooks_line and hooks_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_group and hooks_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -136,7 +136,7 @@ RETURNING id, until_at;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: (until_at) WHERE state = 'busy'
+-- index: (tenant) WHERE state = 'busy', which has the rows that somebody has
 -- arguments: 1: limit
 UPDATE /* hooksq.Recover */ hooks
 SET    state = 'new',
@@ -281,8 +281,7 @@ SELECT /* hooksq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('hooks_ready'),
                ('hooks_group'),
-               ('hooks_line'),
-               ('hooks_expired')) AS want (name)
+               ('hooks_line')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -295,14 +294,10 @@ WHERE  NOT EXISTS (
 CREATE INDEX hooks_ready ON hooks (kind, weight DESC, id)
 WHERE  state = 'new';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX hooks_group ON hooks (tenant)
 WHERE  state = 'busy';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX hooks_line ON hooks (tenant, weight DESC, id)
 WHERE  state = 'new';
-
--- serves Recover: claims that ran out
-CREATE INDEX hooks_expired ON hooks (until_at)
-WHERE  state = 'busy';

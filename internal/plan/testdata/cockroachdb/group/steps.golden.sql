@@ -20,7 +20,7 @@
 --
 -- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_group and steps_line and steps_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_group and steps_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -145,7 +145,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: (taken_at) WHERE state = 'busy'
+-- index: (order_id) WHERE state = 'busy', which has the rows that somebody has
 -- arguments: 1: limit
 UPDATE /* stepsq.Recover */ steps
 SET    state = 'new',
@@ -158,7 +158,7 @@ LIMIT  $1;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: (taken_at) WHERE state = 'busy'
+-- index: (order_id) WHERE state = 'busy', which has the rows that somebody has
 -- arguments: 1: limit
 UPDATE /* stepsq.Recover */ steps
 SET    state = 'dead'
@@ -297,8 +297,7 @@ SELECT /* stepsq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('steps_ready'),
                ('steps_group'),
-               ('steps_line'),
-               ('steps_expired')) AS want (name)
+               ('steps_line')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -311,14 +310,10 @@ WHERE  NOT EXISTS (
 CREATE INDEX steps_ready ON steps (due_at, id)
 WHERE  state = 'new';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX steps_group ON steps (order_id)
 WHERE  state = 'busy';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX steps_line ON steps (order_id, id)
 WHERE  state = 'new';
-
--- serves Recover: claims that ran out
-CREATE INDEX steps_expired ON steps (taken_at)
-WHERE  state = 'busy';

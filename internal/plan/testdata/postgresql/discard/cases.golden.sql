@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates cases_ready and cases_group and cases_line and cases_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates cases_ready and cases_group and cases_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -164,7 +164,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till) WHERE state = 'A'
+-- index: (about) WHERE state = 'A', which has the rows that somebody has
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* casesq.Recover */ cases
@@ -287,8 +287,7 @@ SELECT /* casesq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('cases_ready', 'id nulls first', 'id nulls first', 'state=''n'''),
                ('cases_group', 'about', 'about', 'state=''a'''),
-               ('cases_line', 'about, id', 'about, id', 'state=''n'''),
-               ('cases_expired', 'till', 'till', 'state=''a''')) AS want (name, columns, least, predicate)
+               ('cases_line', 'about, id', 'about, id', 'state=''n''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -316,14 +315,10 @@ WHERE  NOT EXISTS (
 CREATE INDEX CONCURRENTLY cases_ready ON cases (id NULLS FIRST)
 WHERE  state = 'N';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX CONCURRENTLY cases_group ON cases (about)
 WHERE  state = 'A';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX CONCURRENTLY cases_line ON cases (about, id)
 WHERE  state = 'N';
-
--- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY cases_expired ON cases (till)
-WHERE  state = 'A';

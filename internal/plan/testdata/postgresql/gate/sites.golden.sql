@@ -20,7 +20,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates exports_settled_ready and exports_sites_group and exports_sites_line and exports_settled_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates exports_settled_ready and exports_sites_group and exports_sites_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -175,7 +175,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (taken_at) WHERE state = 'busy'
+-- index: (site_id) WHERE state = 'busy', which has the rows that somebody has
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* sitesq.Recover */ exports
@@ -193,7 +193,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (taken_at) WHERE state = 'busy'
+-- index: (site_id) WHERE state = 'busy', which has the rows that somebody has
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* sitesq.Recover */ exports
@@ -354,8 +354,7 @@ SELECT /* sitesq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('exports_settled_ready', 'id nulls first', 'id nulls first', 'state=''new'''),
                ('exports_sites_group', 'site_id', 'site_id', 'state=''busy'''),
-               ('exports_sites_line', 'site_id, id', 'site_id, id', 'state=''new'''),
-               ('exports_settled_expired', 'taken_at', 'taken_at', 'state=''busy''')) AS want (name, columns, least, predicate)
+               ('exports_sites_line', 'site_id, id', 'site_id, id', 'state=''new''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -384,15 +383,10 @@ WHERE  NOT EXISTS (
 CREATE INDEX CONCURRENTLY exports_settled_ready ON exports (id NULLS FIRST)
 WHERE  state = 'new';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX CONCURRENTLY exports_sites_group ON exports (site_id)
 WHERE  state = 'busy';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX CONCURRENTLY exports_sites_line ON exports (site_id, id)
 WHERE  state = 'new';
-
--- serves Recover: claims that ran out
--- settledq advises the same
-CREATE INDEX CONCURRENTLY exports_settled_expired ON exports (taken_at)
-WHERE  state = 'busy';

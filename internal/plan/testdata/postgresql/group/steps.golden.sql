@@ -20,7 +20,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_group and steps_line and steps_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_group and steps_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -171,7 +171,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (taken_at) WHERE state = 'busy'
+-- index: (order_id) WHERE state = 'busy', which has the rows that somebody has
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* stepsq.Recover */ steps
@@ -189,7 +189,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (taken_at) WHERE state = 'busy'
+-- index: (order_id) WHERE state = 'busy', which has the rows that somebody has
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* stepsq.Recover */ steps
@@ -352,8 +352,7 @@ SELECT /* stepsq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('steps_ready', 'due_at, id', 'due_at, id', 'state=''new'''),
                ('steps_group', 'order_id', 'order_id', 'state=''busy'''),
-               ('steps_line', 'order_id, id', 'order_id, id', 'state=''new'''),
-               ('steps_expired', 'taken_at', 'taken_at', 'state=''busy''')) AS want (name, columns, least, predicate)
+               ('steps_line', 'order_id, id', 'order_id, id', 'state=''new''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -381,14 +380,10 @@ WHERE  NOT EXISTS (
 CREATE INDEX CONCURRENTLY steps_ready ON steps (due_at, id)
 WHERE  state = 'new';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX CONCURRENTLY steps_group ON steps (order_id)
 WHERE  state = 'busy';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX CONCURRENTLY steps_line ON steps (order_id, id)
 WHERE  state = 'new';
-
--- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY steps_expired ON steps (taken_at)
-WHERE  state = 'busy';

@@ -16,8 +16,6 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates runs_expired.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -50,7 +48,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY queued, id
            LIMIT  $1
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, queued, started;
+RETURNING id, queued, host, started;
 
 -- sql/claim_1.sql
 -- claim: ready to running
@@ -67,7 +65,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY queued, id
            LIMIT  1
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, queued, started;
+RETURNING id, queued, host, started;
 
 -- sql/claim_100.sql
 -- claim: ready to running
@@ -84,7 +82,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY queued, id
            LIMIT  100
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, queued, started;
+RETURNING id, queued, host, started;
 
 -- sql/complete.sql
 -- complete: running to done
@@ -150,7 +148,7 @@ RETURNING id, started;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (started) WHERE state = 'busy'
+-- index: runs_hosts (host) WHERE state = 'busy', which has the rows that somebody has
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* runsq.Recover */ runs
@@ -213,20 +211,20 @@ WHERE  id = ANY (ARRAY(
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
--- arguments: 1: new ID, 2: new Queued
+-- arguments: 1: new ID, 2: new Queued, 3: new Host
 INSERT /* runsq.Enqueue */ INTO runs
-       (id, queued)
-VALUES ($1, $2)
+       (id, queued, host)
+VALUES ($1, $2, $3)
 RETURNING id;
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
--- arguments: 1: new_batch ID, 2: new_batch Queued
+-- arguments: 1: new_batch ID, 2: new_batch Queued, 3: new_batch Host
 INSERT /* runsq.EnqueueMany */ INTO runs
-       (id, queued)
-SELECT id_new, queued_new
-FROM   unnest($1::bigint[], $2::timestamptz[]) WITH ORDINALITY AS job (id_new, queued_new, job_order)
+       (id, queued, host)
+SELECT id_new, queued_new, host_new
+FROM   unnest($1::bigint[], $2::timestamptz[], $3::text[]) WITH ORDINALITY AS job (id_new, queued_new, host_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -250,7 +248,7 @@ FROM   runs;
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* runsq.Peek */
-       id, queued
+       id, queued, host
 FROM   runs
 WHERE  state = 'queued'
 ORDER  BY queued, id
@@ -274,6 +272,7 @@ SELECT /* runsq.Verify */
 FROM   (VALUES ('id', 'bigint'),
                ('state', 'text'),
                ('queued', 'timestamptz'),
+               ('host', 'text'),
                ('started', 'timestamptz')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('runs')
@@ -295,7 +294,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 SELECT /* runsq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('runs_open', '', '', ''),
-               ('runs_expired', 'started', 'started', 'state=''busy''')) AS want (name, columns, least, predicate)
+               ('runs_hosts', '', '', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -321,6 +320,4 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that somebody has are few, and are read and passed over: runs_open serves already
 
--- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY runs_expired ON runs (started)
-WHERE  state = 'busy';
+-- serves Recover: rows that somebody has, which are few: runs_hosts serves already

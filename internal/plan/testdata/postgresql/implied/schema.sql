@@ -14,13 +14,15 @@ CREATE TABLE webhooks (
 );
 CREATE INDEX webhooks_pending ON webhooks (created, id) WHERE sent = 'f';
 
--- The rows that run stand in the index as well.
+-- The rows that run stand in the index as well; these alone in another one, which Recover reads.
 CREATE TABLE runs (
     id      bigint PRIMARY KEY,
     state   text NOT NULL DEFAULT 'queued', -- qgen:status ready=queued running=busy done=done failed=failed
     queued  timestamptz NOT NULL,           -- qgen:order
+    host    text,
     started timestamptz                     -- qgen:claimed timeout=30m
 );
+CREATE INDEX runs_hosts ON runs (host) WHERE state = 'busy';
 CREATE INDEX runs_open ON runs (queued, id) WHERE state NOT IN ('done', 'failed');
 
 -- Rows of runs that failed stand in the index, and stay: it does not serve.

@@ -17,7 +17,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready and jobs_group and jobs_line and jobs_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready and jobs_group and jobs_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -162,7 +162,7 @@ RETURNING id, cancel;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (alive) WHERE state = 'busy'
+-- index: (kind) WHERE state = 'busy', which has the rows that somebody has
 -- arguments: 1: limit
 UPDATE /* jobsq.Recover */ jobs
 SET    state = 'new',
@@ -286,8 +286,7 @@ OR     upper(have.type) <> upper(want.type);
 WITH /* jobsq.Verify */ want (name, columns, least, predicate) AS (
     VALUES ('jobs_ready', 'id', 'id', 'state=''new'''),
            ('jobs_group', 'kind', 'kind', 'state=''busy'''),
-           ('jobs_line', 'kind, id', 'kind', 'state=''new'''),
-           ('jobs_expired', 'alive', 'alive', 'state=''busy''')
+           ('jobs_line', 'kind, id', 'kind', 'state=''new''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -313,14 +312,10 @@ WHERE  NOT EXISTS (
 CREATE INDEX jobs_ready ON jobs (id, kind)
 WHERE  state = 'new';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX jobs_group ON jobs (kind)
 WHERE  state = 'busy';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX jobs_line ON jobs (kind, id)
 WHERE  state = 'new';
-
--- serves Recover: claims that ran out
-CREATE INDEX jobs_expired ON jobs (alive)
-WHERE  state = 'busy';

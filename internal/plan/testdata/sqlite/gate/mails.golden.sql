@@ -18,7 +18,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready and mails_group and mails_line and mails_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready and mails_group and mails_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -165,7 +165,7 @@ RETURNING id, taken_at;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (taken_at) WHERE state = 'busy'
+-- index: (site_id) WHERE state = 'busy', which has the rows that somebody has
 -- arguments: 1: limit
 UPDATE /* mailsq.Recover */ mails
 SET    state = 'new',
@@ -318,8 +318,7 @@ OR     upper(have.type) <> upper(want.type);
 WITH /* mailsq.Verify */ want (name, columns, least, predicate) AS (
     VALUES ('mails_ready', 'id', 'id', 'state=''new'''),
            ('mails_group', 'site_id', 'site_id', 'state=''busy'''),
-           ('mails_line', 'site_id, id', 'site_id', 'state=''new'''),
-           ('mails_expired', 'taken_at', 'taken_at', 'state=''busy''')
+           ('mails_line', 'site_id, id', 'site_id', 'state=''new''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -345,14 +344,10 @@ WHERE  NOT EXISTS (
 CREATE INDEX mails_ready ON mails (id, site_id)
 WHERE  state = 'new';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX mails_group ON mails (site_id)
 WHERE  state = 'busy';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX mails_line ON mails (site_id, id)
 WHERE  state = 'new';
-
--- serves Recover: claims that ran out
-CREATE INDEX mails_expired ON mails (taken_at)
-WHERE  state = 'busy';

@@ -20,7 +20,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates exports_sites_told_ready and exports_sites_told_group and exports_sites_told_line and exports_settled_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates exports_sites_told_ready and exports_sites_told_group and exports_sites_told_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -187,7 +187,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (taken_at) WHERE state = 'busy'
+-- index: (site_id) WHERE state = 'busy', which has the rows that somebody has
 -- arguments: 1: limit
 UPDATE /* sitestoldq.Recover */ exports
 SET    state = 'new',
@@ -203,7 +203,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (taken_at) WHERE state = 'busy'
+-- index: (site_id) WHERE state = 'busy', which has the rows that somebody has
 -- arguments: 1: limit
 UPDATE /* sitestoldq.Recover */ exports
 SET    state = 'dead'
@@ -357,8 +357,7 @@ OR     upper(have.type) <> upper(want.type);
 WITH /* sitestoldq.Verify */ want (name, columns, least, predicate) AS (
     VALUES ('exports_sites_told_ready', 'id', 'id', 'state=''new'''),
            ('exports_sites_told_group', 'site_id', 'site_id', 'state=''busy'''),
-           ('exports_sites_told_line', 'site_id, id', 'site_id', 'state=''new'''),
-           ('exports_settled_expired', 'taken_at', 'taken_at', 'state=''busy''')
+           ('exports_sites_told_line', 'site_id, id', 'site_id', 'state=''new''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -384,15 +383,10 @@ WHERE  NOT EXISTS (
 CREATE INDEX exports_sites_told_ready ON exports (id, site_id)
 WHERE  state = 'new';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX exports_sites_told_group ON exports (site_id)
 WHERE  state = 'busy';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX exports_sites_told_line ON exports (site_id, id)
 WHERE  state = 'new';
-
--- serves Recover: claims that ran out
--- settledq advises the same
-CREATE INDEX exports_settled_expired ON exports (taken_at)
-WHERE  state = 'busy';

@@ -18,7 +18,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_group and hooks_line and hooks_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_group and hooks_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -178,7 +178,7 @@ RETURNING id, until_at;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (until_at) WHERE state = 'busy'
+-- index: (tenant) WHERE state = 'busy', which has the rows that somebody has
 -- arguments: 1: limit
 UPDATE /* hooksq.Recover */ hooks
 SET    state = 'new',
@@ -342,8 +342,7 @@ OR     upper(have.type) <> upper(want.type);
 WITH /* hooksq.Verify */ want (name, columns, least, predicate) AS (
     VALUES ('hooks_ready', 'kind, weight desc, id', 'kind, weight desc', 'state=''new'''),
            ('hooks_group', 'tenant', 'tenant', 'state=''busy'''),
-           ('hooks_line', 'tenant, weight desc, id', 'tenant, weight desc', 'state=''new'''),
-           ('hooks_expired', 'until_at', 'until_at', 'state=''busy''')
+           ('hooks_line', 'tenant, weight desc, id', 'tenant, weight desc', 'state=''new''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -369,14 +368,10 @@ WHERE  NOT EXISTS (
 CREATE INDEX hooks_ready ON hooks (kind, weight DESC, id, tenant)
 WHERE  state = 'new';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX hooks_group ON hooks (tenant)
 WHERE  state = 'busy';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX hooks_line ON hooks (tenant, weight DESC, id)
 WHERE  state = 'new';
-
--- serves Recover: claims that ran out
-CREATE INDEX hooks_expired ON hooks (until_at)
-WHERE  state = 'busy';

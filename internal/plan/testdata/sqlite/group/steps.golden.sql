@@ -20,7 +20,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_group and steps_line and steps_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_group and steps_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -193,7 +193,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (taken_at) WHERE state = 'busy'
+-- index: (order_id) WHERE state = 'busy', which has the rows that somebody has
 -- arguments: 1: limit
 UPDATE /* stepsq.Recover */ steps
 SET    state = 'new',
@@ -209,7 +209,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (taken_at) WHERE state = 'busy'
+-- index: (order_id) WHERE state = 'busy', which has the rows that somebody has
 -- arguments: 1: limit
 UPDATE /* stepsq.Recover */ steps
 SET    state = 'dead'
@@ -365,8 +365,7 @@ OR     upper(have.type) <> upper(want.type);
 WITH /* stepsq.Verify */ want (name, columns, least, predicate) AS (
     VALUES ('steps_ready', 'due_at, id', 'due_at', 'state=''new'''),
            ('steps_group', 'order_id', 'order_id', 'state=''busy'''),
-           ('steps_line', 'order_id, id', 'order_id', 'state=''new'''),
-           ('steps_expired', 'taken_at', 'taken_at', 'state=''busy''')
+           ('steps_line', 'order_id, id', 'order_id', 'state=''new''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -392,14 +391,10 @@ WHERE  NOT EXISTS (
 CREATE INDEX steps_ready ON steps (due_at, id, order_id)
 WHERE  state = 'new';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX steps_group ON steps (order_id)
 WHERE  state = 'busy';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX steps_line ON steps (order_id, id)
 WHERE  state = 'new';
-
--- serves Recover: claims that ran out
-CREATE INDEX steps_expired ON steps (taken_at)
-WHERE  state = 'busy';
