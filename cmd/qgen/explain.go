@@ -80,7 +80,11 @@ func explain(w io.Writer, p *plan.Package) {
 			if i.Of != "" {
 				of = " (the package " + i.Of + " wants it as well)"
 			}
-			e.text(i.Name + ", wanted, " + i.Why + of)
+			text := i.Name + ", wanted, " + i.Why + of
+			if i.Miss != "" {
+				text += "; " + i.Miss
+			}
+			e.text(text)
 			for line := range strings.SplitSeq(strings.TrimSpace(i.DDL), "\n") {
 				fmt.Fprintf(e.w, "    %s\n", line)
 			}

@@ -1036,7 +1036,7 @@ func (b *builder) buildIndexes() {
 				ix, made = shared, b.own(shared.made)
 				break
 			}
-			ix.On, ix.made = b.indexOn(w), made
+			ix.On, ix.made, ix.Miss = b.indexOn(w), made, b.miss(w)
 			ix.take(b, w)
 			ix.DDL, ix.Then = b.indexDDL(w), cmp.Or(b.buildNote(), w.then)
 			ix.Rule = b.longRule(w)

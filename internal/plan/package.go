@@ -750,6 +750,7 @@ type Index struct {
 	Why  string // "serves Claim: ready rows in queue order"
 	Have string // name of an existing index that serves as well; DDL is then not needed
 	On   string // its table, columns and predicate, where DDL creates it
+	Miss string // why the index of the table that comes nearest does not serve, as a clause; "" for none
 	Of   string // the package over the same table that advises it as well, and first; "" for none
 	Then string // what is left to do once it stands; "" for nothing
 	Rule string // what it asks of those who write the table while it stands; "" for nothing

@@ -1,0 +1,92 @@
+package plan
+
+// This file says why an index of the table does not serve for which another is advised.
+
+import (
+	"slices"
+
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// miss says of the index of the table that comes nearest to a wanted one why it does not serve, "" where
+// none has a column of it.
+func (b *builder) miss(w wanted) (text string) {
+	far, most := -1, 0
+	for _, ix := range b.spec.Table.Indexes {
+		if ix.Name == "" || ix == b.keptBy() || b.spec.Table.PrimaryKey != nil && ix == b.spec.Table.PrimaryKey.Index() {
+			continue
+		}
+		common := 0
+		for _, c := range ix.Columns {
+			if c.Column != nil && slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == c.Column && !k.tie }) {
+				common++
+			}
+		}
+		run, why := b.lacks(ix, w)
+		if common > 0 && why != "" && (run > far || run == far && common > most) {
+			far, most, text = run, common, plainText(ix.Name)+" does not serve: "+why
+		}
+	}
+	return text
+}
+
+// lacks says what an index lacks of a wanted one, and how many of its first columns serve.
+func (b *builder) lacks(ix *schema.Index, w wanted) (run int, why string) {
+	name := func(c *schema.Column) string { return plainText(c.Name) }
+	var told, fixed []*schema.Column
+	for i, k := range w.columns[:w.fixed] {
+		if k.spare {
+			continue
+		}
+		if fixed = append(fixed, k.column); i < w.told {
+			told = append(told, k.column)
+		}
+	}
+	for _, t := range w.where {
+		if t.Column != nil && constant(t) && points(t) && !b.says(ix, t) && !slices.Contains(told, t.Column) {
+			told, fixed = append(told, t.Column), append(fixed, t.Column)
+		}
+	}
+	ordered := untied(w.order())
+	take := func(list []*schema.Column, c *schema.Column) []*schema.Column {
+		return slices.DeleteFunc(slices.Clone(list), func(have *schema.Column) bool { return have == c })
+	}
+	switch {
+	case ix.Invisible:
+		return 0, "no statement uses it while it is invisible"
+	case ix.Method != "" && ix.Method != "btree" && ix.Method != "rowid":
+		return 0, "it is of the kind " + ix.Method
+	case !b.holds(ix, b.implied(w)):
+		return 0, "its predicate does not follow from what the statement asks"
+	}
+	behind := "it begins with "
+	for _, c := range ix.Columns {
+		switch {
+		case c.Column == nil:
+			return run, behind + "an expression"
+		case c.Length > 0:
+			return run, "it has the beginning of " + name(c.Column) + " alone"
+		case slices.Contains(fixed, c.Column):
+			told, fixed = take(told, c.Column), take(fixed, c.Column)
+		case len(ordered) > 0 && c.Column == ordered[0].column && len(told) > 0:
+			return run, "it has " + name(c.Column) + " before " + name(told[0]) + ", which tells the rows that are wanted"
+		case len(ordered) > 0 && b.sorts(c, ordered[0]):
+			ordered = ordered[1:]
+		case len(ordered) > 0 && c.Column == ordered[0].column:
+			return run, name(c.Column) + " stands in it in another order"
+		case len(ordered) > 0 || len(fixed) > 0:
+			return run, behind + name(c.Column) + ", which is neither compared with one value nor what comes next in the order"
+		}
+		run++
+		behind = "behind " + name(c.Column) + " it has "
+	}
+	switch {
+	case len(told) > 0:
+		return run, "it does not have " + name(told[0]) + ", which tells the rows that are wanted"
+	case len(fixed) > 0:
+		return run, "it does not have " + name(fixed[0])
+	case len(ordered) > 0 && ordered[0].column != nil:
+		return run, "it does not have " + name(ordered[0].column) + ", so that what it finds would be sorted"
+	}
+	return run, ""
+}
