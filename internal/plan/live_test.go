@@ -287,6 +287,55 @@ func TestPredicatesAreProved(t *testing.T) {
 	}
 }
 
+// Ready rows are read in the order of the queue, and no more of them than are taken, though rows of full
+// groups are passed over.
+func TestGroupsAreReadInOrder(t *testing.T) {
+	const table = `CREATE TABLE jobs (
+    id      bigint PRIMARY KEY,
+    state   text NOT NULL,        -- qgen:status ready=new running=busy done=done
+    run_at  timestamptz NOT NULL, -- qgen:due; order
+    account bigint NOT NULL,      -- qgen:group limit=1
+    pad     text NOT NULL
+);`
+	c := tableCase{engine: "postgresql", ddl: table}
+	p := c.plans(t, "version: \"1\"\nqueues: [{schema: [x], engine: postgresql, table: jobs, queue: jobs, gen: {go: {out: x}}}]")[0]
+	for _, version := range servers.PostgresVersions() {
+		t.Run(version, func(t *testing.T) {
+			ctx := context.Background()
+			conn, err := pgx.Connect(ctx, servers.Postgres(t, version))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close(ctx) }()
+			run := func(sql string) {
+				t.Helper()
+				if _, err := conn.Exec(ctx, sql); err != nil {
+					t.Fatalf("%v\n%s", err, sql)
+				}
+			}
+			run("BEGIN; CREATE SCHEMA qgen_plan_test; SET LOCAL search_path = qgen_plan_test, pg_catalog;" + table +
+				"INSERT INTO jobs SELECT i, CASE WHEN i % 50 = 0 THEN 'new' WHEN i % 100 = 1 THEN 'busy' ELSE 'done' END," +
+				" now() - (30000 - i) * interval '1 second', i * 7919 / 17 % 3000, repeat('p', 50) FROM generate_series(1, 20000) AS i")
+			for _, ix := range p.Indexes {
+				run(strings.Replace(ix.DDL, " CONCURRENTLY", "", 1))
+			}
+			run("ANALYZE jobs; PREPARE claim AS " + p.Claim.Lock.SQL)
+			rows, err := conn.Query(ctx, "EXPLAIN EXECUTE claim("+strings.TrimSuffix(strings.Repeat("5, ", len(p.Claim.Lock.Args)), ", ")+")")
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := strings.Join(plan, "\n"); !strings.Contains(text, "using "+p.Indexes[0].Name) || strings.Contains(text, "Sort") {
+				t.Errorf("%s", text)
+			}
+			run("ROLLBACK")
+		})
+	}
+}
+
 // preparePostgres makes the table in a transaction that is rolled back, and has
 // the server plan every statement there.
 func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages map[string]made) {

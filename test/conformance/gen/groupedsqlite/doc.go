@@ -29,8 +29,7 @@
 // tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_groupedsqlite_ready and jobs_groupedsqlite_group and jobs_groupedsqlite_line and
-// jobs_groupedsqlite_expired.
+// jobs_groupedsqlite_ready and jobs_groupedsqlite_group and jobs_groupedsqlite_line.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -31,8 +31,7 @@
 // again, and those without tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_groupedpg10pgx_ready and jobs_groupedpg10pgx_group and jobs_groupedpg10pgx_line and
-// jobs_groupedpg10pgx_expired.
+// jobs_groupedpg10pgx_ready and jobs_groupedpg10pgx_group and jobs_groupedpg10pgx_line.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

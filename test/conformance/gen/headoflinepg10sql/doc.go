@@ -33,8 +33,7 @@
 // again, and those without tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_headoflinepg10sql_ready and jobs_headoflinepg10sql_group and jobs_headoflinepg10sql_line
-// and jobs_headoflinepg10sql_expired.
+// jobs_headoflinepg10sql_ready and jobs_headoflinepg10sql_group and jobs_headoflinepg10sql_line.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -30,8 +30,7 @@
 // tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_headoflinesqlite_ready and jobs_headoflinesqlite_group and jobs_headoflinesqlite_line and
-// jobs_headoflinesqlite_expired.
+// jobs_headoflinesqlite_ready and jobs_headoflinesqlite_group and jobs_headoflinesqlite_line.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

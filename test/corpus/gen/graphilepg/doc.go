@@ -29,7 +29,7 @@
 // again, and those without tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// _private_jobs_ready and _private_jobs_expired.
+// _private_jobs_expired.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -48,17 +48,17 @@ WITH /* casesq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   cases
     WHERE  state = 'N'
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.about = cases.about
                AND    other.state = 'A'
-               LIMIT  1) IS NULL
-    AND    (SELECT 1
+               LIMIT  1) IS NULL THEN true END
+    AND    CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.about = cases.about
                AND    other.state = 'N'
                AND    other.id < cases.id
-               LIMIT  1) IS NULL
+               LIMIT  1) IS NULL THEN true END
     ORDER  BY id NULLS FIRST
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -233,17 +233,17 @@ SELECT /* casesq.Peek */
        id, about
 FROM   cases
 WHERE  state = 'N'
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.about = cases.about
                AND    other.state = 'A'
-               LIMIT  1) IS NULL
-AND    (SELECT 1
+               LIMIT  1) IS NULL THEN true END
+AND    CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.about = cases.about
                AND    other.state = 'N'
                AND    other.id < cases.id
-               LIMIT  1) IS NULL
+               LIMIT  1) IS NULL THEN true END
 ORDER  BY id NULLS FIRST
 LIMIT  $1;
 

@@ -48,19 +48,19 @@ WITH /* linesq.Claim */ candidate AS MATERIALIZED (
     FROM   lines
     WHERE  state = 'open'
     AND    (deleted = 0)
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   lines AS other
                WHERE  other.target = lines.target
                AND    other.state = 'busy'
                AND    ((deleted = 0) OR other.since > now() - interval '5 minutes')
-               LIMIT  1) IS NULL
-    AND    (SELECT 1
+               LIMIT  1) IS NULL THEN true END
+    AND    CASE WHEN (SELECT 1
                FROM   lines AS other
                WHERE  other.target = lines.target
                AND    other.state = 'open'
                AND    (deleted = 0)
                AND    other.id < lines.id
-               LIMIT  1) IS NULL
+               LIMIT  1) IS NULL THEN true END
     ORDER  BY id NULLS FIRST
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -226,19 +226,19 @@ SELECT /* linesq.Peek */
 FROM   lines
 WHERE  state = 'open'
 AND    (deleted = 0)
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   lines AS other
                WHERE  other.target = lines.target
                AND    other.state = 'busy'
                AND    ((deleted = 0) OR other.since > now() - interval '5 minutes')
-               LIMIT  1) IS NULL
-AND    (SELECT 1
+               LIMIT  1) IS NULL THEN true END
+AND    CASE WHEN (SELECT 1
                FROM   lines AS other
                WHERE  other.target = lines.target
                AND    other.state = 'open'
                AND    (deleted = 0)
                AND    other.id < lines.id
-               LIMIT  1) IS NULL
+               LIMIT  1) IS NULL THEN true END
 ORDER  BY id NULLS FIRST
 LIMIT  $1;
 

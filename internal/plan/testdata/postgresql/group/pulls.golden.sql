@@ -45,11 +45,11 @@ WITH /* pullsq.Claim */ candidate AS MATERIALIZED (
     FROM   pulls
     WHERE  state = 'new'
     AND    repo = $1
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   pulls AS other
                WHERE  other.repo = $1
                AND    other.state = 'busy'
-               LIMIT  1) IS NULL
+               LIMIT  1) IS NULL THEN true END
     ORDER  BY weight DESC, id
     LIMIT  1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -195,11 +195,11 @@ SELECT /* pullsq.Peek */
 FROM   pulls
 WHERE  state = 'new'
 AND    repo = $1
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   pulls AS other
                WHERE  other.repo = $1
                AND    other.state = 'busy'
-               LIMIT  1) IS NULL
+               LIMIT  1) IS NULL THEN true END
 ORDER  BY weight DESC, id
 LIMIT  1;
 

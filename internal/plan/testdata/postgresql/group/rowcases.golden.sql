@@ -44,18 +44,18 @@ WITH /* rowcasesq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   cases
     WHERE  (until_at <= now() OR until_at IS NULL)
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    other.until_at IS NOT NULL
                AND    other.until_at > now()
-               LIMIT  1 OFFSET 2) IS NULL
-    AND    (SELECT 1
+               LIMIT  1 OFFSET 2) IS NULL THEN true END
+    AND    CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    (other.until_at <= now() OR other.until_at IS NULL)
                AND    other.id < cases.id
-               LIMIT  1 OFFSET 2) IS NULL
+               LIMIT  1 OFFSET 2) IS NULL THEN true END
     AND    3 > (SELECT count(*)
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
@@ -205,18 +205,18 @@ SELECT /* rowcasesq.Peek */
        id, case_id, alone, rev
 FROM   cases
 WHERE  (until_at <= now() OR until_at IS NULL)
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    other.until_at IS NOT NULL
                AND    other.until_at > now()
-               LIMIT  1 OFFSET 2) IS NULL
-AND    (SELECT 1
+               LIMIT  1 OFFSET 2) IS NULL THEN true END
+AND    CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    (other.until_at <= now() OR other.until_at IS NULL)
                AND    other.id < cases.id
-               LIMIT  1 OFFSET 2) IS NULL
+               LIMIT  1 OFFSET 2) IS NULL THEN true END
 AND    3 > (SELECT count(*)
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id

@@ -51,17 +51,17 @@ WITH /* stepsq.Claim */ candidate AS MATERIALIZED (
     FROM   steps
     WHERE  state = 'new'
     AND    (due_at <= now() OR due_at IS NULL)
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
                AND    other.state = 'busy'
-               LIMIT  1) IS NULL
-    AND    (SELECT 1
+               LIMIT  1) IS NULL THEN true END
+    AND    CASE WHEN (SELECT 1
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
                AND    other.state = 'new'
                AND    other.id < steps.id
-               LIMIT  1) IS NULL
+               LIMIT  1) IS NULL THEN true END
     ORDER  BY due_at, id
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -296,17 +296,17 @@ SELECT /* stepsq.Peek */
 FROM   steps
 WHERE  state = 'new'
 AND    (due_at <= now() OR due_at IS NULL)
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
                AND    other.state = 'busy'
-               LIMIT  1) IS NULL
-AND    (SELECT 1
+               LIMIT  1) IS NULL THEN true END
+AND    CASE WHEN (SELECT 1
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
                AND    other.state = 'new'
                AND    other.id < steps.id
-               LIMIT  1) IS NULL
+               LIMIT  1) IS NULL THEN true END
 ORDER  BY due_at, id
 LIMIT  $1;
 

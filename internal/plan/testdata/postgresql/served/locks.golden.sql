@@ -47,17 +47,17 @@ WITH /* locksq.Claim */ candidate AS MATERIALIZED (
     WHERE  until IS NULL
     AND    site = $1
     AND    (site IS NULL
-           OR ((SELECT 1
+           OR (CASE WHEN (SELECT 1
                FROM   locks AS other
                WHERE  other.site = $1
                AND    other.until IS NOT NULL
-               LIMIT  1 OFFSET 4) IS NULL
-           AND (SELECT 1
+               LIMIT  1 OFFSET 4) IS NULL THEN true END
+           AND CASE WHEN (SELECT 1
                FROM   locks AS other
                WHERE  other.site = $1
                AND    other.until IS NULL
                AND    other.id < locks.id
-               LIMIT  1 OFFSET 4) IS NULL
+               LIMIT  1 OFFSET 4) IS NULL THEN true END
            AND 5 > (SELECT count(*)
                FROM   locks AS other
                WHERE  other.site = $1
@@ -224,17 +224,17 @@ FROM   locks
 WHERE  until IS NULL
 AND    site = $1
 AND    (site IS NULL
-           OR ((SELECT 1
+           OR (CASE WHEN (SELECT 1
                FROM   locks AS other
                WHERE  other.site = $1
                AND    other.until IS NOT NULL
-               LIMIT  1 OFFSET 4) IS NULL
-           AND (SELECT 1
+               LIMIT  1 OFFSET 4) IS NULL THEN true END
+           AND CASE WHEN (SELECT 1
                FROM   locks AS other
                WHERE  other.site = $1
                AND    other.until IS NULL
                AND    other.id < locks.id
-               LIMIT  1 OFFSET 4) IS NULL
+               LIMIT  1 OFFSET 4) IS NULL THEN true END
            AND 5 > (SELECT count(*)
                FROM   locks AS other
                WHERE  other.site = $1

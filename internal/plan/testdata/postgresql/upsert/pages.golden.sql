@@ -50,18 +50,18 @@ WITH /* pagesq.Claim */ candidate AS MATERIALIZED (
     FROM   pages
     WHERE  state IN ('new', 'again')
     AND    run_at <= now()
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   pages AS other
                WHERE  other.host = pages.host
                AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL
-    AND    (SELECT 1
+               LIMIT  1 OFFSET 1) IS NULL THEN true END
+    AND    CASE WHEN (SELECT 1
                FROM   pages AS other
                WHERE  other.host = pages.host
                AND    other.state IN ('new', 'again')
                AND    other.run_at <= now()
                AND    (other.priority > pages.priority OR other.priority = pages.priority AND (other.since < pages.since OR other.since = pages.since AND other.id < pages.id))
-               LIMIT  1 OFFSET 1) IS NULL
+               LIMIT  1 OFFSET 1) IS NULL THEN true END
     AND    2 > (SELECT count(*)
                FROM   pages AS other
                WHERE  other.host = pages.host
@@ -254,18 +254,18 @@ SELECT /* pagesq.Peek */
 FROM   pages
 WHERE  state IN ('new', 'again')
 AND    run_at <= now()
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   pages AS other
                WHERE  other.host = pages.host
                AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL
-AND    (SELECT 1
+               LIMIT  1 OFFSET 1) IS NULL THEN true END
+AND    CASE WHEN (SELECT 1
                FROM   pages AS other
                WHERE  other.host = pages.host
                AND    other.state IN ('new', 'again')
                AND    other.run_at <= now()
                AND    (other.priority > pages.priority OR other.priority = pages.priority AND (other.since < pages.since OR other.since = pages.since AND other.id < pages.id))
-               LIMIT  1 OFFSET 1) IS NULL
+               LIMIT  1 OFFSET 1) IS NULL THEN true END
 AND    2 > (SELECT count(*)
                FROM   pages AS other
                WHERE  other.host = pages.host

@@ -45,17 +45,17 @@ WITH /* buildsq.Claim */ candidate AS (
     SELECT *
     FROM   builds
     WHERE  state = 'new'
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   builds AS other
                WHERE  other.repo = builds.repo
                AND    other.state = 'busy'
-               LIMIT  1) IS NULL
-    AND    (SELECT 1
+               LIMIT  1) IS NULL THEN true END
+    AND    CASE WHEN (SELECT 1
                FROM   builds AS other
                WHERE  other.repo = builds.repo
                AND    other.state = 'new'
                AND    ((CASE other.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) < (CASE builds.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) OR (CASE other.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) = (CASE builds.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) AND (((other.weight - other.used) > (builds.weight - builds.used) OR (builds.weight - builds.used) IS NULL AND (other.weight - other.used) IS NOT NULL) OR ((other.weight - other.used) = (builds.weight - builds.used) OR (other.weight - other.used) IS NULL AND (builds.weight - builds.used) IS NULL) AND other.id < builds.id))
-               LIMIT  1) IS NULL
+               LIMIT  1) IS NULL THEN true END
     ORDER  BY (CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END), (weight - used) DESC NULLS LAST, id
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -203,17 +203,17 @@ SELECT /* buildsq.Peek */
        id, repo, kind, weight, used
 FROM   builds
 WHERE  state = 'new'
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   builds AS other
                WHERE  other.repo = builds.repo
                AND    other.state = 'busy'
-               LIMIT  1) IS NULL
-AND    (SELECT 1
+               LIMIT  1) IS NULL THEN true END
+AND    CASE WHEN (SELECT 1
                FROM   builds AS other
                WHERE  other.repo = builds.repo
                AND    other.state = 'new'
                AND    ((CASE other.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) < (CASE builds.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) OR (CASE other.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) = (CASE builds.kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END) AND (((other.weight - other.used) > (builds.weight - builds.used) OR (builds.weight - builds.used) IS NULL AND (other.weight - other.used) IS NOT NULL) OR ((other.weight - other.used) = (builds.weight - builds.used) OR (other.weight - other.used) IS NULL AND (builds.weight - builds.used) IS NULL) AND other.id < builds.id))
-               LIMIT  1) IS NULL
+               LIMIT  1) IS NULL THEN true END
 ORDER  BY (CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END), (weight - used) DESC NULLS LAST, id
 LIMIT  $1;
 

@@ -49,18 +49,18 @@ WITH /* hooksq.Claim */ candidate AS (
     WHERE  state = 'new'
     AND    kind = $1
     AND    ((tenant IS NULL OR tenant = '*')
-           OR ((SELECT 1
+           OR (CASE WHEN (SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT 1
+               LIMIT  1 OFFSET 1) IS NULL THEN true END
+           AND CASE WHEN (SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = $1
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
-               LIMIT  1 OFFSET 1) IS NULL
+               LIMIT  1 OFFSET 1) IS NULL THEN true END
            AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
@@ -275,18 +275,18 @@ FROM   hooks
 WHERE  state = 'new'
 AND    kind = $1
 AND    ((tenant IS NULL OR tenant = '*')
-           OR ((SELECT 1
+           OR (CASE WHEN (SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT 1
+               LIMIT  1 OFFSET 1) IS NULL THEN true END
+           AND CASE WHEN (SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = $1
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
-               LIMIT  1 OFFSET 1) IS NULL
+               LIMIT  1 OFFSET 1) IS NULL THEN true END
            AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant

@@ -6,7 +6,7 @@
 CREATE INDEX CONCURRENTLY jobs_groupedpg10pgx_ready ON jobs (id NULLS FIRST, due_at)
 WHERE  status = 'ready';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 -- The package groupedpg10pgx advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY jobs_groupedpg10pgx_group ON jobs (lane)
 WHERE  status = 'running';
@@ -15,8 +15,3 @@ WHERE  status = 'running';
 -- The package groupedpg10pgx advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY jobs_groupedpg10pgx_line ON jobs (lane, id)
 WHERE  status = 'ready';
-
--- serves Recover: claims that ran out
--- The package groupedpg10pgx advises the same: one serves both, so leave this out where that is made.
-CREATE INDEX CONCURRENTLY jobs_groupedpg10pgx_expired ON jobs (lease_till)
-WHERE  status = 'running';

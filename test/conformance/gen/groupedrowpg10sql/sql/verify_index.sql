@@ -5,8 +5,7 @@ SELECT /* groupedrowpg10sql.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('jobs_groupedpg10pgx_ready', 'id nulls first', 'id nulls first', 'status=''ready'''),
                ('jobs_groupedpg10pgx_group', 'lane', 'lane', 'status=''running'''),
-               ('jobs_groupedpg10pgx_line', 'lane, id', 'lane, id', 'status=''ready'''),
-               ('jobs_groupedpg10pgx_expired', 'lease_till', 'lease_till', 'status=''running''')) AS want (name, columns, least, predicate)
+               ('jobs_groupedpg10pgx_line', 'lane, id', 'lane, id', 'status=''ready''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

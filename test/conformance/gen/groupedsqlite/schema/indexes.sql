@@ -5,14 +5,10 @@
 CREATE INDEX jobs_groupedsqlite_ready ON jobs (id, due_at, lane)
 WHERE  status = 'ready';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX jobs_groupedsqlite_group ON jobs (lane)
 WHERE  status = 'running';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX jobs_groupedsqlite_line ON jobs (lane, id)
 WHERE  status = 'ready';
-
--- serves Recover: claims that ran out
-CREATE INDEX jobs_groupedsqlite_expired ON jobs (lease_till)
-WHERE  status = 'running';

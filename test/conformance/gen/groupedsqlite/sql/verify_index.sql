@@ -4,8 +4,7 @@
 WITH /* groupedsqlite.Verify */ want (name, columns, least, predicate) AS (
     VALUES ('jobs_groupedsqlite_ready', 'id', 'id', 'status=''ready'''),
            ('jobs_groupedsqlite_group', 'lane', 'lane', 'status=''running'''),
-           ('jobs_groupedsqlite_line', 'lane, id', 'lane', 'status=''ready'''),
-           ('jobs_groupedsqlite_expired', 'lease_till', 'lease_till', 'status=''running''')
+           ('jobs_groupedsqlite_line', 'lane, id', 'lane', 'status=''ready''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

@@ -6,7 +6,7 @@
 CREATE INDEX jobs_groupedsqlite_ready ON jobs (id, due_at, lane)
 WHERE  status = 'ready';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 -- The package groupedsqlite advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX jobs_groupedsqlite_group ON jobs (lane)
 WHERE  status = 'running';
@@ -15,8 +15,3 @@ WHERE  status = 'running';
 -- The package groupedsqlite advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX jobs_groupedsqlite_line ON jobs (lane, id)
 WHERE  status = 'ready';
-
--- serves Recover: claims that ran out
--- The package groupedsqlite advises the same: one serves both, so leave this out where that is made.
-CREATE INDEX jobs_groupedsqlite_expired ON jobs (lease_till)
-WHERE  status = 'running';

@@ -5,14 +5,10 @@
 CREATE INDEX CONCURRENTLY jobs_headoflinepg10sql_ready ON jobs (id NULLS FIRST, due_at)
 WHERE  status = 'ready';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX CONCURRENTLY jobs_headoflinepg10sql_group ON jobs (lane)
 WHERE  status = 'running';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX CONCURRENTLY jobs_headoflinepg10sql_line ON jobs (lane, id)
 WHERE  status = 'ready';
-
--- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY jobs_headoflinepg10sql_expired ON jobs (lease_till)
-WHERE  status = 'running';

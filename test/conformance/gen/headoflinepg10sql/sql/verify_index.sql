@@ -5,8 +5,7 @@ SELECT /* headoflinepg10sql.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('jobs_headoflinepg10sql_ready', 'id nulls first', 'id nulls first', 'status=''ready'''),
                ('jobs_headoflinepg10sql_group', 'lane', 'lane', 'status=''running'''),
-               ('jobs_headoflinepg10sql_line', 'lane, id', 'lane, id', 'status=''ready'''),
-               ('jobs_headoflinepg10sql_expired', 'lease_till', 'lease_till', 'status=''running''')) AS want (name, columns, least, predicate)
+               ('jobs_headoflinepg10sql_line', 'lane, id', 'lane, id', 'status=''ready''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -4,8 +4,7 @@
 WITH /* headoflinesqlite.Verify */ want (name, columns, least, predicate) AS (
     VALUES ('jobs_headoflinesqlite_ready', 'id', 'id', 'status=''ready'''),
            ('jobs_headoflinesqlite_group', 'lane', 'lane', 'status=''running'''),
-           ('jobs_headoflinesqlite_line', 'lane, id', 'lane', 'status=''ready'''),
-           ('jobs_headoflinesqlite_expired', 'lease_till', 'lease_till', 'status=''running''')
+           ('jobs_headoflinesqlite_line', 'lane, id', 'lane', 'status=''ready''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

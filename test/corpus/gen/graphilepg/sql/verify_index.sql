@@ -3,7 +3,7 @@
 -- locks: none
 SELECT /* graphilepg.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('_private_jobs_ready', 'priority, run_at, id', 'priority, run_at, id', 'is_available=trueandlocked_byisnull'),
+FROM   (VALUES ('jobs_main_index', '', '', ''),
                ('_private_jobs_expired', 'locked_at', 'locked_at', 'locked_byisnotnull')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
