@@ -214,6 +214,9 @@ func (b *builder) checkExpressions(errs *source.ErrorList) {
 				WithHint("%s", dialect.Fill(b.d.DateFunctions.Mend, "now", "{now}"))
 			continue
 		}
+		if b.unkept(s, e.Pos, errs) {
+			continue
+		}
 		err := schema.Check(b.d.Grammar, dialect.Fill(cmp.Or(b.d.Fragments["expression"].At(b.version), "SELECT {sql}"), "sql", text))
 		if form := b.d.Fragments["condition"].At(b.version); err != nil && form != "" {
 			err = schema.Check(b.d.Grammar, dialect.Fill(form, "sql", text))
@@ -233,6 +236,50 @@ func (b *builder) checkExpressions(errs *source.ErrorList) {
 	}
 	b.checkTimes(errs)
 	b.checkAsked(errs)
+	b.checkPresent(errs)
+}
+
+// checkPresent complains about a column of numbers that gets {now} and of which nothing says how it
+// keeps time.
+func (b *builder) checkPresent(errs *source.ErrorList) {
+	value := func(c *schema.Column, v queue.Value) {
+		if v.Kind == queue.SQLExpr {
+			s := b.newScope()
+			s.rawFor(c, v.Text)
+			b.unkept(s, v.Pos, errs)
+		}
+	}
+	for _, name := range queue.TransitionNames {
+		t := b.spec.Transitions[name]
+		if t == nil {
+			continue
+		}
+		for _, w := range t.Writes {
+			value(w.Column, w.Value)
+		}
+		for _, c := range t.With {
+			for _, v := range slices.Concat(c.Set, c.Where) {
+				value(v.Column.Column, v.Value)
+			}
+		}
+	}
+}
+
+// unkept complains where a scope met a column of numbers for which the present would be none.
+func (b *builder) unkept(s *scope, pos source.Pos, errs *source.ErrorList) bool {
+	c := s.unkept
+	if c == nil {
+		return false
+	}
+	name := c.Name
+	if i := slices.IndexFunc(b.spec.Tables, func(t *schema.Table) bool { return t != b.spec.Table && slices.Contains(t.Columns, c) }); i >= 0 {
+		name = b.spec.Tables[i].Name + "." + name
+	}
+	if !slices.ContainsFunc(errs.All(), func(e *source.Error) bool { return e.Pos == pos }) {
+		errs.Errorf(pos, "{now} is a time with zone on %s, and column %q is %s", b.d.Title, name, c.Type.Raw).
+			WithHint("Say how the column keeps time, times: {%s: {as: epoch}} for seconds since 1970, or epoch_ms, epoch_us, epoch_ns; {now} is such a number then.", name)
+	}
+	return true
 }
 
 // checkTarget complains about expressions of the user's that read the queue's table, or another

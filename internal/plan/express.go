@@ -92,6 +92,8 @@ type scope struct {
 	around []queue.Among
 	// misread: a function of dates would not take {now} for the present.
 	misread bool
+	// unkept is a column of numbers for which {now} would be no number: nothing says how it keeps time.
+	unkept *schema.Column
 	// single: a statement of a claim takes one row.
 	single bool
 	// handed: the times that a claim writes are those with which its jobs were read.

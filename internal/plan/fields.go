@@ -18,6 +18,9 @@ import (
 // buildFields gives every column that is read a Go field.
 func (b *builder) buildFields(q *config.Queue, errs *source.ErrorList) {
 	given := b.byColumn(q, errs)
+	for _, c := range b.spec.Elsewhere {
+		b.roles[c.Column] = c
+	}
 	seen, keys := map[string]*schema.Column{}, map[string]bool{"row_id": true, "row_table": true, "held": b.spec.Log != nil}
 	for _, c := range b.spec.Columns {
 		b.roles[c.Column] = c

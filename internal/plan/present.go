@@ -88,12 +88,37 @@ func (s *scope) present(text string, offset int, to *schema.Column) string {
 			return c.Now
 		}
 	}
-	for _, kind := range []string{"timestamptz", "epoch"} {
-		if c, ok := s.clockOf(kind); ok {
-			return c.Now
+	if c, ok := s.clockOf("timestamptz"); ok {
+		if !e.zoned(at) {
+			s.unkept = cmp.Or(s.unkept, s.besideNumber(e, at, to))
 		}
+		return c.Now
+	}
+	if c, ok := s.clockOf("epoch"); ok {
+		return c.Now
 	}
 	return "NULL"
+}
+
+// besideNumber returns the column of numbers with which the present at a piece is compared, or which
+// gets it, with nothing around but numbers: a time with zone is none.
+func (b *builder) besideNumber(e expression, at int, to *schema.Column) *schema.Column {
+	names := b.spec.Read(queue.Pieces(e))
+	first, last := e.edge(at, -1, false), e.edge(at, 1, false)
+	var found *schema.Column
+	for i := first; i <= last; i++ {
+		switch c, _ := names.Column(i); {
+		case i == at, strings.Contains("+-*/<>=!", e[i]), strings.Trim(e[i], ".0123456789") == "":
+		case c == nil || b.clockKind(c) != "" || !c.Type.Counts():
+			return nil
+		default:
+			found = cmp.Or(found, c)
+		}
+	}
+	if found == nil && to != nil && b.clockKind(to) == "" && to.Type.Counts() && e.isValue(at) {
+		return to
+	}
+	return found
 }
 
 // noteUnknownTime says by which clock a column gets the present that the DDL does not have.

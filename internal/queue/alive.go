@@ -198,7 +198,7 @@ func (b *binding) readWorkerTable(l *Liveness) bool {
 		l.Schema, l.Table = table.Schema, table.Name
 		if c := b.columnNamed(table, from.ID.Value, from.ID.Pos); c != nil {
 			l.ID = c.Name
-			if is, holds := l.Column.Type, c.Type; isNumber(is) != isNumber(holds) && is.Class != schema.Unknown && holds.Class != schema.Unknown {
+			if is, holds := l.Column.Type, c.Type; is.Counts() != holds.Counts() && is.Class != schema.Unknown && holds.Class != schema.Unknown {
 				b.errorf(from.ID.Pos, "column %q of %q is %s, and column %q, which names the worker of a row, is %s", c.Name, table.QualifiedName(), holds.Raw, l.Column.Name, is.Raw).
 					WithHint("Name the column that holds what WithWorker is given.")
 			}

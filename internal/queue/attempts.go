@@ -118,7 +118,7 @@ func (b *binding) readCount(r, limit *role) *Attempts {
 
 // counts checks that a role's column is a number that can be written.
 func (b *binding) counts(r *role) bool {
-	if isNumber(r.column.Type) && r.column.Type.Class != schema.Float {
+	if r.column.Type.Counts() && r.column.Type.Class != schema.Float {
 		return true
 	}
 	b.errorf(r.pos, "column %q is %s, which does not count", r.column.Name, orWord(r.column.Type.Raw, "without type")).
@@ -195,7 +195,7 @@ func (b *binding) readLimit(r, limit *role, a *Attempts) {
 		if c == nil {
 			return
 		}
-		if !isNumber(c.Type) || c.Type.Class == schema.Float {
+		if !c.Type.Counts() || c.Type.Class == schema.Float {
 			b.errorf(most.pos, "column %q is %s, which does not count", c.Name, orWord(c.Type.Raw, "without type")).
 				WithHint("max= is a number, or a column of whole numbers.")
 			return

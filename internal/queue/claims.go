@@ -371,7 +371,7 @@ func (b *binding) readHolders() {
 // givenTo is a condition of rows that nobody or the caller was given.
 func givenTo(c *schema.Column) string {
 	none, typ := "''", "string"
-	if isNumber(c.Type) {
+	if c.Type.Counts() {
 		none, typ = "0", "int"
 	}
 	if !c.NotNull {

@@ -1197,57 +1197,58 @@ func alike(from, to schema.Type) bool {
 	return slices.ContainsFunc(families, func(f []schema.Class) bool { return slices.Contains(f, from.Class) && slices.Contains(f, to.Class) })
 }
 
-// present makes sure that it is known how a column of another table keeps time: as
-// the times of the queue do, where its type does not say it.
+// present makes sure that it is known how a column of another table keeps time: as times says, or its
+// type, or what its default writes.
 func (b *binding) present(c *Companion, column *Column, s config.String) bool {
-	type form struct {
-		as    string
-		width int
-	}
-	var clocks []string
-	var forms []form
-	for _, own := range b.spec.Columns {
-		if own.Column == column.Column {
-			*column = *own // the table of the queue itself
-			if own.As != "" || own.Clock != "" || own.Type.Zone {
-				return true
-			}
-		}
-		if own.Clock != "" {
-			clocks = append(clocks, own.Clock)
-		}
-		if f := (form{own.As, own.Width}); own.As != "" && !slices.Contains(forms, f) {
-			forms = append(forms, f)
-		}
-	}
-	slices.Sort(clocks)
-	clocks = slices.Compact(clocks)
+	own := b.columns[column.Column]
 	class := column.Type.Class
-	holdsText := class == schema.Text || class == schema.Bytes || class == schema.Timestamp
-	fits := func(f form) bool {
-		text, layout := strings.CutPrefix(f.as, textTime)
-		return holdsText == layout || layout && column.Type.Loose && !isDigits(text)
-	}
 	switch {
-	case c.Known == nil, class == schema.Date, class == schema.Timestamp && column.Type.Zone:
+	case own != nil && (own.As != "" || own.Clock != ""):
+		*column = *own
+		return true
+	case c.Known == nil, class == schema.Date && !column.Type.Loose, class == schema.Timestamp && column.Type.Zone:
 		return true
 	case class == schema.Timestamp && !column.Type.Loose:
-		column.Clock = b.spec.Clock
-		if column.Clock == "" && len(clocks) == 1 {
-			column.Clock = clocks[0]
-		}
-		if column.Clock == "" {
+		if column.Clock = b.onlyClock(); column.Clock == "" {
 			b.errorf(s.Pos, "column %q of %s is %s, which has no zone", column.Name, c.QualifiedName(), column.Type.Raw).
 				WithHint("Say clock: utc or clock: local in this entry.")
 			return false
 		}
 		return true
-	case len(forms) == 1 && keepsTime(class) && fits(forms[0]) &&
-		(forms[0].width == 0 || column.Type.KeepsDigits() && (column.Type.Length == 0 || column.Type.Length >= forms[0].width)):
-		column.As, column.Width, column.Clock = forms[0].as, forms[0].width, cmp.Or(b.spec.Clock, strings.Join(clocks, ""))
+	case column.Type.Loose && layoutOf(column.Default) != "":
+		column.As, column.Clock = textTime+layoutOf(column.Default), "utc"
 		return true
 	}
-	b.errorf(s.Pos, "nothing tells how column %q of %s, which is %s, keeps time", column.Name, c.QualifiedName(), orWord(column.Type.Raw, "without type")).
-		WithHint("Write the present as an SQL expression in its place.")
+	of := c.Known.Name + "."
+	if c.Known == b.table {
+		of = ""
+	}
+	e := b.errorf(s.Pos, "nothing tells how column %q of %s, which is %s, keeps time", column.Name, c.QualifiedName(), orWord(column.Type.Raw, "without type"))
+	switch {
+	case !keepsTime(class):
+		e.WithHint("Write the present as an SQL expression in its place.")
+	case column.Type.Counts():
+		e.WithHint("Say it in this entry: times: {%s%s: {as: epoch}} for seconds since 1970, or epoch_ms, epoch_us, epoch_ns.", of, column.Name)
+	default:
+		e.WithHint("Say it in this entry: times: {%s%s: {as: 'text:%s'}}, in the form as Go writes it.", of, column.Name, layoutISO)
+	}
 	return false
+}
+
+// onlyClock is the clock that times without a zone show, "" where nothing says it, or several things do.
+func (b *binding) onlyClock() string {
+	clock := b.spec.Clock
+	if clock != "" {
+		return clock
+	}
+	for _, own := range b.spec.Columns {
+		switch {
+		case own.Clock == "" || own.Clock == clock:
+		case clock != "":
+			return ""
+		default:
+			clock = own.Clock
+		}
+	}
+	return clock
 }

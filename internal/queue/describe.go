@@ -462,7 +462,7 @@ func values(list []Value, c *schema.Column) string {
 func quote(v Value, c *schema.Column) string {
 	switch v.Kind {
 	case Literal, Cause:
-		if v.Kind == Literal && (isNumber(c.Type) || c.Type.Class == schema.Bool) {
+		if v.Kind == Literal && (c.Type.Counts() || c.Type.Class == schema.Bool) {
 			return v.Text
 		}
 		return "'" + v.Text + "'"

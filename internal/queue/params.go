@@ -164,7 +164,7 @@ func (t Test) takes(v Value) bool {
 	}
 	n, numeric := number(v)
 	every := func(holds func(limit int64) bool) bool {
-		return numeric && isNumber(t.Column.Type) && !slices.ContainsFunc(t.Values, func(u Value) bool {
+		return numeric && t.Column.Type.Counts() && !slices.ContainsFunc(t.Values, func(u Value) bool {
 			limit, ok := number(u)
 			return !ok || !holds(limit)
 		})

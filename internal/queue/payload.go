@@ -73,7 +73,12 @@ func (b *binding) payloadColumn(from *PayloadFrom, name config.String) {
 	case slices.ContainsFunc(from.Columns, func(have *Column) bool { return have.Column == c }):
 		b.errorf(name.Pos, "column %q is named twice", name.Value).WithHint("Keep one of them.")
 	default:
-		from.Columns = append(from.Columns, &Column{Column: c, Payload: true, Clock: b.spec.Clock})
+		column := Column{Column: c, Clock: b.spec.Clock}
+		if said := b.columns[c]; said != nil {
+			column = *said
+		}
+		column.Payload = true
+		from.Columns = append(from.Columns, &column)
 	}
 }
 

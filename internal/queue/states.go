@@ -664,7 +664,7 @@ func mayBe(v Value, t Test) bool {
 	limit := t.Values[0]
 	have, err := strconv.ParseFloat(v.Text, 64)
 	want, wrong := strconv.ParseFloat(limit.Text, 64)
-	if err != nil || wrong != nil || limit.Kind != Literal || !isNumber(t.Column.Type) {
+	if err != nil || wrong != nil || limit.Kind != Literal || !t.Column.Type.Counts() {
 		return true
 	}
 	switch have += float64(t.By); t.Op {

@@ -183,7 +183,7 @@ func (b *binding) written(r *role, l literal) (Value, bool) {
 	case isShifted(l):
 		return b.shifted(r, l)
 	case l.quote == bare && (l.text == "+1" || l.text == "-1"):
-		if !isNumber(c.Type) {
+		if !c.Type.Counts() {
 			b.errorf(l.pos, "column %q is %s, which does not count", c.Name, c.Type.Raw).WithHint("%s is for columns of numbers.", l.text)
 			return Value{}, false
 		}
@@ -244,10 +244,6 @@ func (b *binding) giveTo(name string, to receiver, pos source.Pos) (Value, bool)
 	}
 	b.givens[name] = to
 	return Value{Kind: Given, Name: name, Pos: pos}, true
-}
-
-func isNumber(t schema.Type) bool {
-	return !t.Array && (t.Class == schema.Int || t.Class == schema.Decimal || t.Class == schema.Float)
 }
 
 // chooseStatus sets Spec.Status where one column alone names the states.

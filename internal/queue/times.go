@@ -56,7 +56,7 @@ type keeping struct {
 // readTimes finds out for every column with a time how it keeps it.
 func (b *binding) readTimes() {
 	for _, t := range b.config.Times {
-		c := b.columnNamed(b.table, t.Column.Value, t.Column.Pos)
+		c := b.timedColumn(t.Column)
 		switch {
 		case c == nil:
 		case b.kept[c] != nil:
@@ -68,6 +68,9 @@ func (b *binding) readTimes() {
 	for c, k := range b.kept {
 		b.columns[c].Times = "times" + k.text
 	}
+	for _, c := range b.spec.Elsewhere {
+		b.time(b.kept[c.Column].role)
+	}
 	for _, verb := range timeRoles {
 		for _, r := range b.roles[verb] {
 			b.time(r)
@@ -76,6 +79,32 @@ func (b *binding) readTimes() {
 	if r := b.one("seq"); r != nil && r.column.Type.Class == schema.Timestamp {
 		b.time(r)
 	}
+}
+
+// timedColumn returns the column of which times speaks, of the queue's table or of another; nil after a
+// complaint.
+func (b *binding) timedColumn(name config.String) *schema.Column {
+	at := strings.LastIndexByte(name.Value, '.')
+	if at < 0 || columnOf(b.table, name.Value, b.fold) != nil {
+		return b.columnNamed(b.table, name.Value, name.Pos)
+	}
+	of := tableName{String: config.String{Value: name.Value[:at], Pos: name.Pos}, key: "times: "}
+	found := b.catalog.Lookup(of.Value, b.fold)
+	switch {
+	case len(found) > 1:
+		of.several(found, b.errs)
+		return nil
+	case len(found) == 0:
+		b.errorf(name.Pos, "the schema does not have the table %q", of.Value).
+			WithHint("A column of the queue is named as it is, one of another table behind that: %s. The DDL of the other table belongs to schema.", "times: {hosts.seen: {as: epoch}}")
+		return nil
+	}
+	c := b.columnNamed(found[0], unquoted(name.Value[at+1:]), name.Pos)
+	if c != nil && b.columns[c] == nil {
+		b.columns[c] = &Column{Column: c}
+		b.spec.Elsewhere = append(b.spec.Elsewhere, b.columns[c])
+	}
+	return c
 }
 
 // newKeeping returns an entry of times as the words of a role.
@@ -213,7 +242,7 @@ func keepsTime(c schema.Class) bool {
 func (b *binding) checkAs(c *Column, as *word) bool {
 	l := as.values[0]
 	layout, isText := strings.CutPrefix(l.text, textTime)
-	numeric := isNumber(c.Type)
+	numeric := c.Type.Counts()
 	switch {
 	case isText && counting[layout].digits > 0:
 		return b.checkDigits(c, l, layout)
@@ -281,7 +310,7 @@ func (b *binding) checkDigits(c *Column, l literal, unit string) bool {
 		width, pos = int(k.width.Value), k.width.Pos
 	}
 	switch {
-	case isNumber(c.Type):
+	case c.Type.Counts():
 		b.errorf(l.pos, "column %q is %s, which holds no text", c.Name, c.Type.Raw).WithHint("Say as=%s.", unit)
 	case !c.Type.KeepsDigits():
 		b.errorf(l.pos, "column %q is %s, which does not keep zeros in front of a number", c.Name, orWord(c.Type.Raw, "without type")).
@@ -321,7 +350,7 @@ func (b *binding) inferAs(r *role, c *Column) bool {
 		return true
 	}
 	e := b.errorf(r.pos, "nothing says how column %q, which is %s, keeps time", c.Name, orWord(c.Type.Raw, "without type"))
-	if isNumber(c.Type) {
+	if c.Type.Counts() {
 		e.WithHint("Add %s", sayUnit)
 	} else if c.Type.Loose {
 		e.WithHint("Add the form as Go writes it, for example as=text:'%s', or as=epoch (epoch_ms, epoch_us, epoch_ns) for a number.", layoutISO)

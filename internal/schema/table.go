@@ -315,6 +315,11 @@ type Type struct {
 // were written with.
 const AnyScale = -1
 
+// Counts reports whether values of the type are numbers.
+func (t Type) Counts() bool {
+	return !t.Array && (t.Class == Int || t.Class == Decimal || t.Class == Float)
+}
+
 // WholeDigits is how many digits in front of the point a number of the type can have, 0 unknown.
 func (t *Type) WholeDigits() int { return max(0, t.Digits-max(0, t.Scale)) }
 

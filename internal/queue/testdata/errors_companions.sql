@@ -10,7 +10,8 @@ CREATE TABLE parts (
     total  int GENERATED ALWAYS AS (place + 1) STORED,
     at     timestamp,
     noted  int,
-    tiny   varchar(3)
+    tiny   varchar(3),
+    open   boolean
 );
 CREATE SCHEMA a;
 CREATE SCHEMA b;

@@ -52,7 +52,7 @@ AND    (UNIX_TIMESTAMP(NOW(6)) - made > 5)
 AND    (TIMESTAMPDIFF(SECOND, started, UTC_TIMESTAMP(6)) > 30)
 AND    (DATE_SUB(UTC_TIMESTAMP(6), INTERVAL 5 MINUTE) > tasks.started)
 AND    (tasks.started IS NULL OR (`started` < (UTC_TIMESTAMP(6))))
-AND    (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.made > NOW(6)))
+AND    (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.made > UNIX_TIMESTAMP()))
 AND    (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.called > UTC_TIMESTAMP(6) AND c.called > ? AND c.seen > NOW(6)))
 AND    ((SELECT COUNT(*) FROM (SELECT * FROM tasks LIMIT 1000000000) AS e WHERE e.started > UTC_TIMESTAMP(6) - INTERVAL 10 MINUTE) < 5)
 AND    (EXISTS (SELECT 1 FROM elsewhere AS e WHERE e.started > NOW(6)))
@@ -186,10 +186,10 @@ SELECT /* tasksq.EnqueueMany */
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* tasksq.Stats */
-       count(CASE WHEN status = 1 AND (ttl = 0 OR made + ttl > UNIX_TIMESTAMP()) AND (UNIX_TIMESTAMP() - made > 5) AND (made < (UNIX_TIMESTAMP() - (ttl * 2))) AND (FROM_UNIXTIME(made) < NOW(6)) AND (UNIX_TIMESTAMP(NOW(6)) - made > 5) AND (TIMESTAMPDIFF(SECOND, started, UTC_TIMESTAMP(6)) > 30) AND (DATE_SUB(UTC_TIMESTAMP(6), INTERVAL 5 MINUTE) > tasks.started) AND (tasks.started IS NULL OR (`started` < (UTC_TIMESTAMP(6)))) AND (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.made > NOW(6))) AND ((SELECT COUNT(*) FROM (SELECT * FROM tasks LIMIT 1000000000) AS e WHERE e.started > UTC_TIMESTAMP(6) - INTERVAL 10 MINUTE) < 5) AND (EXISTS (SELECT 1 FROM elsewhere AS e WHERE e.started > NOW(6))) THEN 1 END) AS ready,
+       count(CASE WHEN status = 1 AND (ttl = 0 OR made + ttl > UNIX_TIMESTAMP()) AND (UNIX_TIMESTAMP() - made > 5) AND (made < (UNIX_TIMESTAMP() - (ttl * 2))) AND (FROM_UNIXTIME(made) < NOW(6)) AND (UNIX_TIMESTAMP(NOW(6)) - made > 5) AND (TIMESTAMPDIFF(SECOND, started, UTC_TIMESTAMP(6)) > 30) AND (DATE_SUB(UTC_TIMESTAMP(6), INTERVAL 5 MINUTE) > tasks.started) AND (tasks.started IS NULL OR (`started` < (UTC_TIMESTAMP(6)))) AND (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.made > UNIX_TIMESTAMP())) AND ((SELECT COUNT(*) FROM (SELECT * FROM tasks LIMIT 1000000000) AS e WHERE e.started > UTC_TIMESTAMP(6) - INTERVAL 10 MINUTE) < 5) AND (EXISTS (SELECT 1 FROM elsewhere AS e WHERE e.started > NOW(6))) THEN 1 END) AS ready,
        count(CASE WHEN status = 2 THEN 1 END) AS running,
        count(CASE WHEN status = 3 THEN 1 END) AS done,
-       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN status = 1 AND (ttl = 0 OR made + ttl > UNIX_TIMESTAMP()) AND (UNIX_TIMESTAMP() - made > 5) AND (made < (UNIX_TIMESTAMP() - (ttl * 2))) AND (FROM_UNIXTIME(made) < NOW(6)) AND (UNIX_TIMESTAMP(NOW(6)) - made > 5) AND (TIMESTAMPDIFF(SECOND, started, UTC_TIMESTAMP(6)) > 30) AND (DATE_SUB(UTC_TIMESTAMP(6), INTERVAL 5 MINUTE) > tasks.started) AND (tasks.started IS NULL OR (`started` < (UTC_TIMESTAMP(6)))) AND (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.made > NOW(6))) AND ((SELECT COUNT(*) FROM (SELECT * FROM tasks LIMIT 1000000000) AS e WHERE e.started > UTC_TIMESTAMP(6) - INTERVAL 10 MINUTE) < 5) AND (EXISTS (SELECT 1 FROM elsewhere AS e WHERE e.started > NOW(6))) THEN made END) AS SIGNED) AS oldest_ready
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN status = 1 AND (ttl = 0 OR made + ttl > UNIX_TIMESTAMP()) AND (UNIX_TIMESTAMP() - made > 5) AND (made < (UNIX_TIMESTAMP() - (ttl * 2))) AND (FROM_UNIXTIME(made) < NOW(6)) AND (UNIX_TIMESTAMP(NOW(6)) - made > 5) AND (TIMESTAMPDIFF(SECOND, started, UTC_TIMESTAMP(6)) > 30) AND (DATE_SUB(UTC_TIMESTAMP(6), INTERVAL 5 MINUTE) > tasks.started) AND (tasks.started IS NULL OR (`started` < (UTC_TIMESTAMP(6)))) AND (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.made > UNIX_TIMESTAMP())) AND ((SELECT COUNT(*) FROM (SELECT * FROM tasks LIMIT 1000000000) AS e WHERE e.started > UTC_TIMESTAMP(6) - INTERVAL 10 MINUTE) < 5) AND (EXISTS (SELECT 1 FROM elsewhere AS e WHERE e.started > NOW(6))) THEN made END) AS SIGNED) AS oldest_ready
 FROM   tasks;
 
 -- sql/peek.sql
@@ -210,7 +210,7 @@ AND    (UNIX_TIMESTAMP(NOW(6)) - made > 5)
 AND    (TIMESTAMPDIFF(SECOND, started, UTC_TIMESTAMP(6)) > 30)
 AND    (DATE_SUB(UTC_TIMESTAMP(6), INTERVAL 5 MINUTE) > tasks.started)
 AND    (tasks.started IS NULL OR (`started` < (UTC_TIMESTAMP(6))))
-AND    (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.made > NOW(6)))
+AND    (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.made > UNIX_TIMESTAMP()))
 AND    (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.called > UTC_TIMESTAMP(6) AND c.called > ? AND c.seen > NOW(6)))
 AND    ((SELECT COUNT(*) FROM (SELECT * FROM tasks LIMIT 1000000000) AS e WHERE e.started > UTC_TIMESTAMP(6) - INTERVAL 10 MINUTE) < 5)
 AND    (EXISTS (SELECT 1 FROM elsewhere AS e WHERE e.started > NOW(6)))

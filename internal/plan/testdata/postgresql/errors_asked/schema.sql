@@ -21,3 +21,12 @@ CREATE TABLE sides (
     id    bigserial PRIMARY KEY,
     note  text -- qgen:on retry set "note || {arg:more string}"
 );
+
+-- The present is no number where nobody says what a number counts.
+CREATE TABLE beats (
+    id    bigserial PRIMARY KEY,
+    state int DEFAULT 0 NOT NULL, -- qgen:status ready=0 running=1 done=2
+    beat  bigint,                 -- qgen:on claim set "{now} + 60"
+    host  bigint NOT NULL
+);
+CREATE TABLE hosts (id bigint PRIMARY KEY, seen bigint NOT NULL, told numeric);

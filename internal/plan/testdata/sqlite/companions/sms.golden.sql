@@ -194,8 +194,7 @@ AND    +(state = 'busy');
 -- arguments: 1: error, 2: batch_all ID Token
 INSERT /* smsq.Fail */ INTO tries
        (outbox_id, cause, at, tried, tries)
-SELECT held.id, ?1, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), 1,
-       held.retries
+SELECT held.id, ?1, unixepoch(), 1, held.retries
 FROM   outbox AS held
 WHERE  (held.id, held.token) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
