@@ -237,6 +237,23 @@ func (b *builder) checkExpressions(errs *source.ErrorList) {
 	b.checkTimes(errs)
 	b.checkAsked(errs)
 	b.checkPresent(errs)
+	b.checkLengths(errs)
+}
+
+// checkLengths complains about lengths of time in SQL that surely are a number where an interval is added
+// to a time, and the other way about.
+func (b *builder) checkLengths(errs *source.ErrorList) {
+	c, ok := b.newScope().clockOf("timestamptz")
+	intervals := ok && c.Interval != ""
+	for _, w := range b.spec.Lengths {
+		switch is := b.spec.Measure(w.SQL); {
+		case is == schema.Decimal && w.Unit == 0 && intervals:
+			errs.Errorf(w.Pos, "this is a number, and %s adds intervals to times", b.d.Title).
+				WithHint("Say of what: unit=s, or us, ms, m, h, d; of backoff: unit: s.")
+		case is == schema.Interval && w.Unit != 0:
+			errs.Errorf(w.Pos, "this is an interval, and unit says that it is a number").WithHint("Leave unit out.")
+		}
+	}
 }
 
 // checkPresent complains about a column of numbers that gets {now} and of which nothing says how it

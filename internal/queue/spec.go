@@ -174,6 +174,8 @@ type Spec struct {
 	// PayloadFrom are tables that hold columns of a job besides those of Table.
 	PayloadFrom []*PayloadFrom
 
+	// Lengths are those of time that expressions tell.
+	Lengths []*Wait
 	// Elsewhere are columns of other tables of which it is said how they keep time.
 	Elsewhere []*Column
 	// Expressions are those that the user wrote, for the parser of the database.

@@ -40,7 +40,9 @@ func (b *binding) readWait(from *config.Backoff) *Wait {
 	if !ok {
 		return nil
 	}
-	return &Wait{SQL: sql, Unit: units[from.Unit.Value], Pos: text.Pos}
+	w := &Wait{SQL: sql, Unit: units[from.Unit.Value], Pos: text.Pos}
+	b.spec.Lengths = append(b.spec.Lengths, w)
+	return w
 }
 
 // lengthInSQL reads a length of time that an expression over the row tells; nil after a complaint.
@@ -53,6 +55,7 @@ func (b *binding) lengthInSQL(l literal, unit *word) *distance {
 	if unit != nil {
 		d.wait.Unit = units[unit.values[0].text]
 	}
+	b.spec.Lengths = append(b.spec.Lengths, d.wait)
 	return d
 }
 
