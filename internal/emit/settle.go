@@ -916,9 +916,18 @@ func (w *writer) errorTextFunc(f *code.File) {
 	if w.ByteLengths {
 		unit, cut = "bytes", cutBytes
 	}
-	decl(f, []string{"errorText is the text of cause as a column can hold it, cut to most " + unit + " where most is not 0."},
+	doc := "errorText is the text of cause as a column can hold it, cut to most " + unit + " where most is not 0."
+	if w.WantsError {
+		doc += " The column takes no empty one."
+	}
+	decl(f, []string{doc},
 		code.Func().Id("errorText").Params(code.Id("cause").Error(), code.Id("most").Int()).String().BlockFunc(func(g *code.Group) {
-			g.If(code.Id("cause").Op("==").Nil()).Block(code.Return(code.Lit("")))
+			if w.WantsError {
+				g.If(code.Id("cause").Op("==").Nil().Op("||").Qual("strings", "TrimSpace").Call(code.Id("cause").Dot("Error").Call()).Op("==").Lit("")).Block(
+					code.Id("cause").Op("=").Qual("errors", "New").Call(code.Lit("unknown error")))
+			} else {
+				g.If(code.Id("cause").Op("==").Nil()).Block(code.Return(code.Lit("")))
+			}
 			g.Id("text").Op(":=").Qual("strings", "ReplaceAll").Call(code.Id("cause").Dot("Error").Call(), code.Lit("\x00"), replaced())
 			g.Id("text").Op("=").Qual("strings", "ToValidUTF8").Call(code.Id("text"), replaced())
 			cut(g)

@@ -423,6 +423,7 @@ func (b *builder) most() {
 		p.Most = cmp.Or(p.Most, b.d.MostRows)
 	}
 	p.ZeroDate = b.d.ZeroDate
+	p.WantsError = b.wantsError()
 	p.Slices, p.ByteLengths = b.batches("forall"), b.d.ByteLengths
 	if before, _, ok := strings.Cut(cmp.Or(b.d.ListPlaceholder, b.d.Placeholder), "{n}"); ok {
 		p.Slot, p.Numbered = b.slot(), before
@@ -1082,4 +1083,21 @@ func (s *scope) readable(texts []string, separator string) string {
 		text = strings.ReplaceAll(text, dialect.Mark(i), "{"+string(a.Kind)+"}")
 	}
 	return plainText(text)
+}
+
+// wantsError reports whether an error without a text needs one: where a CHECK refuses it, and where
+// the server takes it for a null, which the column does not hold or which tells another state.
+func (b *builder) wantsError() bool {
+	e := b.spec.Error
+	if b.side != nil && b.side.spec.Error != nil {
+		e = b.side.spec.Error
+	}
+	switch {
+	case e == nil:
+		return false
+	case e.Wanted:
+		return true
+	}
+	failed := b.spec.States[queue.Failed]
+	return b.d.EmptyIsNull && (e.Column.NotNull || failed != nil && slices.ContainsFunc(failed.Tests, func(t queue.Test) bool { return t.Column == e.Column }))
 }

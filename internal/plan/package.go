@@ -87,6 +87,8 @@ type Package struct {
 	WhyMost         string
 	// ZeroDate is how the text of a time begins that is none, "" where there is no such.
 	ZeroDate string
+	// WantsError: an error without a text needs one, which a CHECK asks for or which is no null.
+	WantsError bool
 	// ByteLengths: the longest text of an error is so many bytes, not characters.
 	ByteLengths bool
 	// Slices: arrays travel as the driver's slices, which have nulls of their own types.

@@ -89,7 +89,7 @@ func (s *scope) present(text string, offset int, to *schema.Column) string {
 		}
 	}
 	if c, ok := s.clockOf("timestamptz"); ok {
-		if !e.zoned(at) {
+		if at >= 0 && !e.zoned(at) {
 			s.unkept = cmp.Or(s.unkept, s.besideNumber(e, at, to))
 		}
 		return c.Now

@@ -144,6 +144,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 			b.judgeLeft()
 		}
 		b.judgeKept()
+		b.judgeChecks()
 		b.judgePopped()
 		b.keepsKey()
 	}

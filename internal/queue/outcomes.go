@@ -151,7 +151,7 @@ func (b *binding) readError() {
 		return
 	}
 	c := r.column
-	e := &ErrorColumn{Column: c, Max: c.Most(), Append: r.has("append"), Clear: r.has("clear")}
+	e := &ErrorColumn{Column: c, Max: c.Most(), Append: r.has("append"), Clear: r.has("clear"), Wanted: wantsText(b.table, c)}
 	b.columns[c].JSON = r.has("json")
 	list := c.Type.Array || c.Type.Class == schema.JSON
 	e.Max = b.most(r, e.Max, "errors")

@@ -181,7 +181,7 @@ func (s *Spec) Beside(side *Side) *Spec {
 		t.Columns = append(t.Columns, &Column{Column: c, As: side.Times[c].As, Clock: side.Times[c].Clock, Width: side.Times[c].Width})
 	}
 	if k.Error != nil {
-		t.Error = &ErrorColumn{Column: k.Error, Max: k.Error.Most()}
+		t.Error = &ErrorColumn{Column: k.Error, Max: k.Error.Most(), Wanted: wantsText(side.Table, k.Error)}
 	}
 	fails := s.Transitions[Fail] // by the row itself
 	if k.Attempts != nil && (side.Attempts > 0 || fails == nil) {

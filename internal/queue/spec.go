@@ -734,6 +734,7 @@ type ErrorColumn struct {
 	Max    int // longest text in characters, 0 is no limit
 	Append bool
 	Clear  bool // set to null when the row becomes ready again by Requeue or Redrive
+	Wanted bool // a CHECK takes no empty text
 }
 
 // Status is a column whose values name the states.
