@@ -71,7 +71,7 @@ func collect(t *schema.Table, q *config.Queue, fold func(string) string, errs *s
 }
 
 // almostForm is what was meant as an annotation and is none.
-var almostForm = regexp.MustCompile(`(?i)^[\s*]*([@#]?qgen\s*[:=]?\s*([a-z_]+))`)
+var almostForm = regexp.MustCompile(`(?i)^[\s*]*([@#]?qgen\s*[:=.]?\s*([a-z_]+))`)
 
 // missed complains about a comment that begins like an annotation and is read
 // as free text.

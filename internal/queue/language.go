@@ -185,11 +185,11 @@ func refuse(errs *source.ErrorList, pos source.Pos, what, meanwhile string) {
 
 // otherWords are what people call verbs, states and steps elsewhere.
 var otherWords = map[string]string{
-	"id": "key pk primary", "status": "state", "due": "run_at scheduled scheduled_at schedule not_before delay eta",
-	"claimed": "locked locked_at started started_at reserved reserved_at assigned", "lease": "lock locked_until", "visible": "visibility vt",
-	"attempts": "retries tries retry_count", "max_attempts": "max_retries", "worker": "owner locked_by holder",
-	"enqueued": "created created_at inserted_at", "finished": "completed_at finished_at done_at", "order": "sort",
-	"where": "filter condition", "topic": "channel kind type", "payload": "body data", "ignore": "skip",
+	"id": "key pk primary", "status": "state", "due": "run_at available_at next_run delayed scheduled scheduled_at schedule not_before delay eta",
+	"claimed": "locked locked_at started started_at reserved reserved_at assigned", "lease": "lock locked_until lease_until lock_expires", "visible": "visibility vt",
+	"attempts": "retries tries retry_count failures num_retries", "max_attempts": "max_retries max_tries", "worker": "owner locked_by holder",
+	"enqueued": "created created_at inserted_at", "finished": "completed_at finished_at done_at completed ended ended_at", "order": "sort",
+	"where": "filter condition", "topic": "channel kind type", "payload": "body data args message", "ignore": "skip",
 	"ready":   "pending queued new waiting available open todo",
 	"running": "processing active started executing locked busy doing working in_progress",
 	"done":    "completed complete success succeeded finished finish processed", "failed": "error errored failure dead discarded cancelled",
@@ -217,6 +217,22 @@ func suggest(word string, candidates []string, otherwise string) string {
 	return otherwise + " " + strings.Join(candidates, ", ") + "."
 }
 
+// noVerbs are words that are said in another place.
+var noVerbs = map[string]string{
+	"timeout":  "It is a word of the column that tells when a claim runs out, as qgen:claimed timeout=30m.",
+	"strategy": "It is a word of the table, as qgen:queue strategy=hold.", "cycle": "It is a word of the table, as qgen:queue cycle=10m.",
+	"fence": "It is a word of the table, as qgen:queue fence=token.", "unique": "It is a word of the table, as qgen:queue enqueue=absent.",
+	"backoff": "It is a key of qgen.yaml, as backoff: {base: 5s, max: 1h}.", "also": "It is a key of qgen.yaml.", "outcomes": "It is a key of qgen.yaml.", "workers": "It is a key of qgen.yaml.",
+	"set":      "It stands behind the steps: qgen:on claim set now.",
+	"ready_if": "It is a key of qgen.yaml; in a comment it is qgen:where \"…\" above CREATE TABLE.", "purge_if": "It is a key of qgen.yaml.", "recover_if": "It is a key of qgen.yaml.",
+	"move": "It is a key of qgen.yaml, as failed: {move: {to: dead, columns: same}}.", "dead_letter": "It is a key of qgen.yaml, as failed: {move: {to: dead, columns: same}}.",
+}
+
+// isStepName reports whether a word names a step that writes.
+func isStepName(word string) bool {
+	return slices.Contains(TransitionNames, TransitionName(word)) && word != string(Purge)
+}
+
 // check compares an annotation with the vocabulary and reports whether it can
 // be used. All that is wrong is reported.
 func (a *annotation) check(errs *source.ErrorList) bool {
@@ -226,8 +242,17 @@ func (a *annotation) check(errs *source.ErrorList) bool {
 		for _, v := range verbs {
 			names = append(names, v.name)
 		}
-		errs.Errorf(a.pos, "unknown verb %q", a.verb).
-			WithHint("%s Free text goes after \" -- \" or in parentheses.", suggest(a.verb, names, "The verbs are"))
+		e := errs.Errorf(a.pos, "unknown verb %q", a.verb)
+		switch place := noVerbs[strings.ToLower(a.verb)]; {
+		case isStepName(a.verb) && a.yaml:
+			e.WithHint("A comma divides the items of a YAML list. Write quotes around the whole annotation: [\"on claim,done set now\"].")
+		case isStepName(a.verb):
+			e.WithHint("What a step writes is said with on: qgen:on %s set now.", a.verb)
+		case place != "":
+			e.WithHint("%s", place)
+		default:
+			e.WithHint("%s Free text goes after \" -- \" or in parentheses.", suggest(a.verb, names, "The verbs are"))
+		}
 		return false
 	}
 	if v.takes == anything {
@@ -446,6 +471,9 @@ func (v *verb) unknown(words []*word, errs *source.ErrorList, follows ...*word) 
 		case isLength && w.op == flag && (r.name == "length" || r.name == "timeout"):
 			hint = "Write " + r.name + "=" + what + "."
 		}
+	}
+	if strings.EqualFold(what, "or") {
+		hint = "Several values stand with a bar between them: ready=new|retry."
 	}
 	for _, other := range words[max(0, len(words)-2):] {
 		if other.op == flag && findVerb(other.name) != nil && v.rule(other) == nil {

@@ -4,7 +4,6 @@ package queue
 // failed, each with a name.
 
 import (
-	"go/token"
 	"slices"
 	"strings"
 	"unicode"
@@ -37,7 +36,7 @@ func (b *binding) readNamed() {
 		lower := strings.ToLower(strings.ReplaceAll(o.Name, "_", ""))
 		first, twice := seen[lower]
 		switch {
-		case !token.IsIdentifier(o.Name) || !unicode.IsLetter(rune(o.Name[0])):
+		case !nameForm.MatchString(o.Name) || !unicode.IsLetter(rune(o.Name[0])):
 			b.errorf(o.Pos, "outcome %q is no name of a method", o.Name).WithHint("Write letters, digits and underscores that begin with a letter: partial.")
 			continue
 		case slices.Contains(reserved, lower):

@@ -138,8 +138,12 @@ func (b *binding) readOn(r *role) (steps []*word, value Value, ok bool) {
 		if w != nil {
 			pos = w.pos
 		}
-		b.errorf(pos, "this is not a write").
-			WithHint("Write the steps and the value: qgen:on claim,renew set now. Free text goes after \" -- \" or in parentheses.")
+		e := b.errorf(pos, "this is not a write")
+		if r.yaml && len(r.words) == 1 {
+			e.WithHint("Write the steps and the value, and quotes around them where a comma would divide the items of a YAML list: [\"on claim,renew set now\"].")
+			return
+		}
+		e.WithHint("Write the steps and the value: qgen:on claim,renew set now. Free text goes after \" -- \" or in parentheses.")
 	}
 	i := 0
 	for ; i < len(r.words); i++ {
@@ -184,14 +188,14 @@ func (b *binding) readOn(r *role) (steps []*word, value Value, ok bool) {
 
 // isStep reports whether a word names a step that writes.
 func (b *binding) isStep(w *word) bool {
+	if isStepName(w.name) {
+		return true
+	}
 	var known []string
 	for _, name := range TransitionNames {
-		if name != Purge {
+		if isStepName(string(name)) {
 			known = append(known, string(name))
 		}
-	}
-	if slices.Contains(known, w.name) {
-		return true
 	}
 	b.errorf(w.pos, "%q is no step of a job", w.name).WithHint("%s", suggest(w.name, known, "The steps are"))
 	return false

@@ -272,7 +272,39 @@ func (s *scanner) verb() *annotation {
 	if s.at < len(s.text) && s.text[s.at] == '(' {
 		s.scope(a)
 	}
+	if s.at < len(s.text) && (s.text[s.at] == '=' || s.text[s.at] == ':') {
+		s.valued(a)
+		s.skip()
+		return nil
+	}
 	return a
+}
+
+// valued complains about a value that stands directly behind a verb.
+func (s *scanner) valued(a *annotation) {
+	sign, rest := s.at, s.text[s.at+1:]
+	if end := strings.IndexAny(rest, " \t\n;"); end >= 0 {
+		rest = rest[:end]
+	}
+	v := findVerb(a.verb)
+	if v == nil {
+		a.check(s.errs)
+		return
+	}
+	e := s.errs.Errorf(s.locate(sign, 1), "%s is a verb, and has no value of its own", a.verb)
+	if _, isLength := parseDuration(rest); isLength {
+		for _, r := range v.words {
+			if r.name == "length" || r.name == "timeout" {
+				e.WithHint("Write qgen:%s %s=%s.", a.verb, r.name, rest)
+				return
+			}
+		}
+	}
+	if rest == "" {
+		e.WithHint("Leave the %c out: its words stand behind a space.", s.text[sign])
+		return
+	}
+	e.WithHint("Its words stand behind a space: qgen:queue mails, qgen:lease length=5m.")
 }
 
 // scope reads "(queue, queue)".
@@ -414,6 +446,10 @@ func (s *scanner) literal() (literal, bool) {
 	}
 	text := s.text[start:s.at]
 	switch {
+	case text != "" && strings.HasPrefix(s.text[s.at:], "()"):
+		s.errs.Errorf(s.locate(start, len(text)+2), "%s() is SQL, which stands in double quotes", text).
+			WithHint("Write \"%s()\", or now for the present.", text)
+		return literal{}, false
 	case text == "":
 		r, size := utf8.DecodeRuneInString(s.text[s.at:])
 		s.errs.Errorf(s.locate(s.at, size), "unexpected %q", r).

@@ -227,7 +227,7 @@ func describeLive(t *testing.T, db *sql.DB, table *Table) string {
 		generated := row[4] >= "2" // hidden: 2 and 3 are generated
 		if c := table.Column(name); c != nil && table.View {
 			notNull, def, generated = c.NotNull, c.Default, c.Generated // SQLite says nothing of views
-		} else if c != nil && pk != "0" && c.Identity {
+		} else if c != nil && pk != "0" && table.PrimaryKey.index.Method == rowid {
 			notNull = true // the row's number is never null, though SQLite does not say so
 		}
 		def = strings.TrimSuffix(strings.TrimPrefix(def, "("), ")")

@@ -183,6 +183,11 @@ func (s *sqlite) createTable(n *ast.CreateTableStmt) {
 		t.NoRowIdentity = t.NoRowIdentity || o.Without
 	}
 	var keys []tableKey
+	// away are columns that name a row of another table each: no number is made for them.
+	away := map[*Column]bool{}
+	refers := func(c *Column, to *ast.ForeignKeyClause) {
+		away[c] = away[c] || to != nil && !strings.EqualFold(to.Table.Name, name)
+	}
 	for _, def := range n.Columns {
 		c := s.column(t, def)
 		if c == nil {
@@ -191,6 +196,8 @@ func (s *sqlite) createTable(n *ast.CreateTableStmt) {
 		a.columns = append(a.columns, columnAnchor{c, c.Pos.Offset, s.base + def.End()})
 		for _, k := range def.Constraints {
 			switch k.Kind {
+			case ast.ColumnReferences:
+				refers(c, k.References)
 			case ast.ColumnPrimaryKey, ast.ColumnUnique:
 				keys = append(keys, tableKey{
 					name: k.Name, node: k, primary: k.Kind == ast.ColumnPrimaryKey,
@@ -205,6 +212,12 @@ func (s *sqlite) createTable(n *ast.CreateTableStmt) {
 		switch k.Kind {
 		case ast.TableCheck:
 			s.addCheck(t, k.Name, k.Expr)
+		case ast.TableForeignKey:
+			if len(k.FKColumns) == 1 {
+				if c := t.Column(k.FKColumns[0].Name.Name); c != nil {
+					refers(c, k.References)
+				}
+			}
 		case ast.TablePrimaryKey, ast.TableUnique:
 			columns := s.indexColumns(t, k.Columns)
 			if slices.ContainsFunc(columns, func(c IndexColumn) bool { return c.Column == nil }) {
@@ -219,6 +232,11 @@ func (s *sqlite) createTable(n *ast.CreateTableStmt) {
 		}
 	}
 	s.addKeys(t, keys, strict)
+	for _, k := range keys {
+		if c := k.columns[0].Column; k.rowAlias && !k.counts && c.Identity && away[c] {
+			c.Identity, c.HasDefault, c.Reused = false, false, false
+		}
+	}
 	t.resolveChecks()
 }
 

@@ -52,3 +52,14 @@ CREATE TABLE pairs (
   m  int, -- qgen:on done set "coalesce("n", 0)"
   n  int
 );
+-- Words of others are told in those of this language, and so is what stands elsewhere.
+-- qgen:queue=mails
+CREATE TABLE others (
+    id    bigserial PRIMARY KEY, -- qgen:strategy=hold
+    state text NOT NULL, -- qgen:status: ready=new
+    kind  text NOT NULL, -- qgen:status ready='new' or 'retry'
+    till  timestamptz,   -- qgen:locked_until; claim set now
+    held  timestamptz,   -- qgen:lease=5m
+    made  text,          -- qgen:on claim set NOW(); backoff base=5s
+    who   text           -- qgen.worker
+);

@@ -27,3 +27,8 @@ CREATE TABLE "Mixed Case" ("Id" INT, [two] BIGINT UNSIGNED, `a``b` UUID, 'str' R
 ALTER TABLE email_outbox ADD COLUMN worker TEXT; -- qgen:worker
 -- qgen:lease
 ALTER TABLE email_outbox ADD lease_until TIMESTAMP;
+
+-- A key that names a row of another table has its number from there.
+CREATE TABLE sendings (message INTEGER PRIMARY KEY REFERENCES "Messages" (id) ON DELETE CASCADE, state TEXT);
+CREATE TABLE sortings (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES sortings (id), FOREIGN KEY (id) REFERENCES sendings (message));
+CREATE TABLE branches (id INTEGER PRIMARY KEY REFERENCES branches (id), leaf TEXT);
