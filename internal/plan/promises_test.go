@@ -113,7 +113,7 @@ func (m made) scope(t *testing.T) *scope {
 		spec: m.spec, d: m.d, version: version, pkg: m.Package,
 		roles: map[*schema.Column]*queue.Column{}, fields: map[*schema.Column]*Field{},
 	}
-	for _, c := range m.spec.Columns {
+	for _, c := range slices.Concat(m.spec.Columns, m.spec.Elsewhere) {
 		b.roles[c.Column] = c
 	}
 	return b.newScope()
