@@ -656,7 +656,7 @@ func implies(x, y Test) bool {
 func mustBe(v Value, t Test) bool {
 	_, err := strconv.ParseFloat(v.Text, 64)
 	_, wrong := strconv.ParseFloat(t.Values[0].Text, 64)
-	return err == nil && wrong == nil && t.Values[0].Kind == Literal && isNumber(t.Column.Type) && mayBe(v, t)
+	return err == nil && wrong == nil && t.Values[0].Kind == Literal && t.Column.Type.Counts() && mayBe(v, t)
 }
 
 // mayBe reports whether a literal is less or more than what a test says, or nobody knows.
