@@ -924,9 +924,9 @@ func (b *builder) buildExplain() {
 		case name == queue.Enqueue && m.To == string(queue.Ready):
 			m.To = b.added()
 		case name == queue.Finish && b.spec.Cycle != nil, name == queue.Release && m.To == string(queue.Ready):
-			m.To = b.backTo(name)
+			m.To = b.givenBack(name).end()
 		case name == queue.Retry && m.To == string(queue.Ready):
-			m.To = b.givenBack()
+			m.To = b.givenBack(name).end()
 		case name == queue.Recover && b.spec.Recovered != "":
 			m.To = string(b.spec.Recovered)
 		case name == queue.GiveUp && b.spec.GivenUp != "":
@@ -941,7 +941,7 @@ func (b *builder) buildExplain() {
 			case queue.Deleted:
 				m.To = ""
 			case queue.Ready:
-				m.To = b.backTo(name)
+				m.To = b.givenBack(name).end()
 			}
 		}
 		switch own := cmp.Or(b.ready, b); {

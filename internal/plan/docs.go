@@ -329,8 +329,8 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		text := "Complete marks jobs as done." + b.anew(name)
 		if b.spec.Cycle != nil {
 			text = "Complete makes jobs that are done ready again, due " + b.nextText() + "."
-			if again := b.again(name, s); again != readyAgain {
-				text = "Complete gives jobs back that are done, due " + b.nextText() + ": they are " + again + "."
+			if is := b.givenBack(name); is != (returned{state: queue.Ready, held: is.held}) {
+				text = "Complete gives jobs back that are done, due " + b.nextText() + ": they are " + is.again(sqlFile(s), "their") + "."
 			}
 			if b.spec.Attempts != nil {
 				text += " Their tries begin anew."
@@ -340,7 +340,11 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 	case queue.Fail:
 		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText()+"."+b.anew(name)+gone+b.also(name))
 	case queue.Retry:
-		text := b.retried(s) + b.causeText() + "." + b.also(name)
+		text := b.retried(s) + b.causeText() + "."
+		if b.givenBack(name).late {
+			text += " Then the job is ready again."
+		}
+		text += b.also(name)
 		if b.spec.Transitions[queue.Fail] != nil && b.spec.Attempts.Limited() {
 			text += " When no tries are left, it fails for good."
 			if t := b.spec.Transitions[queue.Fail]; t.Delete && movesTo(t) == nil && (b.rows == nil || b.rows.spec.FailedDeletes) {
@@ -350,7 +354,11 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		}
 		s.Doc = append(s.Doc, text)
 	case queue.Release:
-		text := "Requeue gives jobs back unprocessed: they are " + b.again(name, s) + b.tryCounts(name, "sql/"+s.Statement.Name+".sql") + "."
+		is, due := b.givenBack(name), ""
+		if c := b.spec.Due; c != nil && !s.Delay && !is.late && b.writes(name, c) {
+			due = b.dueBehind(b.spec.Transitions[name], c)
+		}
+		text := "Requeue gives jobs back unprocessed: they are " + is.again(sqlFile(s), "their") + due + b.tryCounts(name, sqlFile(s)) + "."
 		if s.Delay {
 			text += " A delay above zero keeps them from being due until it has passed."
 		}
@@ -360,9 +368,9 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		switch c, v := b.extended(); {
 		case c == nil:
 		case v == nil:
-			text = "Extend leaves the lease of jobs as it is, and writes what sql/" + s.Statement.Name + ".sql says. A job that runs longer than its lease is lost."
+			text = "Extend leaves the lease of jobs as it is, and writes what " + sqlFile(s) + " says. A job that runs longer than its lease is lost."
 		default:
-			text = "Extend lets the lease of jobs be what sql/" + s.Statement.Name + ".sql writes to " + plainText(c.Name) + "."
+			text = "Extend lets the lease of jobs be what " + sqlFile(s) + " writes to " + plainText(c.Name) + "."
 		}
 		s.Doc = append(s.Doc, text+b.also(name))
 		if s.LeaseArg {
@@ -371,6 +379,9 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 	}
 	b.docClaimed(s, name)
 }
+
+// sqlFile is the file of the statement of a step.
+func sqlFile(s *Settle) string { return "sql/" + s.Statement.Name + ".sql" }
 
 // anew says so where a step that ends jobs leaves their rows as ready ones are.
 func (b *builder) anew(name queue.TransitionName) string {
@@ -402,11 +413,14 @@ func (b *builder) extended() (*schema.Column, *queue.Value) {
 // qgen:on writes takes the place of a wait and of a state.
 func (b *builder) retried(s *Settle) string {
 	text := "Fail makes a job ready again"
-	if c, sure := b.leavesReady(queue.Retry); c != nil {
-		text = "Fail gives a job back, which is ready again if what sql/" + s.Statement.Name + ".sql writes to " + plainText(c.Name) + " says so"
-		if sure {
-			return "Fail gives a job back, which is not ready with what sql/" + s.Statement.Name + ".sql writes to " + plainText(c.Name)
-		}
+	switch is := b.givenBack(queue.Retry); {
+	case is.late:
+		return "Fail leaves a job " + is.held + " until its claim has run out"
+	case is.state == queue.MaybeReady:
+		text = "Fail gives a job back, which is " + is.again(sqlFile(s), "its")
+	case is.timed:
+	case is.by != nil:
+		return "Fail gives a job back, which is " + is.again(sqlFile(s), "its")
 	}
 	due := b.waiting().Due
 	if due == nil {
@@ -429,7 +443,7 @@ func (b *builder) retried(s *Settle) string {
 	case v.Kind == queue.Now && v.Shift == nil:
 		return text + " at once"
 	}
-	return text + ", due by what sql/" + s.Statement.Name + ".sql writes to " + plainText(due.Name)
+	return text + ", due by what " + sqlFile(s) + " writes to " + plainText(due.Name)
 }
 
 // retriedWhen says when a job is tried again that has no due time: at once, unless what qgen:on
@@ -439,30 +453,13 @@ func (b *builder) retriedWhen(s *Settle) string {
 	if state := b.waiting().States[queue.Ready]; state != nil {
 		ready = state.Tests
 	}
-	if l := b.spec.Lease; l != nil && slices.ContainsFunc(ready, func(t queue.Test) bool { return t.Column == l.Column }) {
-		switch v, written := b.retryDue(l.Column); {
-		case !written:
-			return ", when its claim has run out"
-		case v.Kind != queue.Null && v.Kind != queue.Literal:
-			return ", by what sql/" + s.Statement.Name + ".sql writes to " + plainText(l.Column.Name)
-		}
+	if is := b.givenBack(queue.Retry); is.timed {
+		return ", by what " + sqlFile(s) + " writes to " + plainText(is.by.Name)
 	}
 	if slices.ContainsFunc(ready, func(t queue.Test) bool { return t.Op == queue.Raw }) {
 		return ""
 	}
 	return " at once"
-}
-
-// givenBack says for the head of a statement in what state Fail leaves a job that is to be tried again.
-func (b *builder) givenBack() string {
-	switch state := b.spec.Retried; state {
-	case "":
-		return "ready"
-	case queue.Stray:
-		return "no state of the queue"
-	default:
-		return string(state)
-	}
 }
 
 // triesOf returns how many tries a claim and the step that gives its job back use together; not known
@@ -605,31 +602,6 @@ func (b *builder) leaves(t *queue.Transition, state queue.StateName) (c *schema.
 	return nil, false
 }
 
-// readyAgain says in what state a job is that is given back.
-const readyAgain = "ready again"
-
-// again says the same of what a step gives back, where what it writes may keep a row from being ready.
-func (b *builder) again(name queue.TransitionName, s *Settle) string {
-	switch c, sure := b.leavesReady(name); {
-	case sure:
-		return "not ready with what sql/" + s.Statement.Name + ".sql writes to " + plainText(c.Name)
-	case c != nil:
-		return readyAgain + " if what sql/" + s.Statement.Name + ".sql writes to " + plainText(c.Name) + " says so"
-	}
-	return readyAgain
-}
-
-// backTo says the same for the head of a statement.
-func (b *builder) backTo(name queue.TransitionName) string {
-	switch c, sure := b.leavesReady(name); {
-	case sure:
-		return "not ready"
-	case c != nil:
-		return string(queue.MaybeReady)
-	}
-	return string(queue.Ready)
-}
-
 // waiting is the queue of the table in which jobs wait.
 func (b *builder) waiting() *queue.Spec {
 	if b.ready != nil {
@@ -670,9 +642,9 @@ func (b *builder) docOutcome(s *Settle, o *queue.Outcome) {
 	case o.Transition.Delete:
 		text += ": their rows are deleted."
 	case o.To == queue.Ready:
-		text += ": they are " + b.again(o.Transition.Name, s)
-		if c := b.spec.Due; c != nil {
-			text += b.outcomeDue(o, c)
+		text += ": they are " + b.givenBack(o.Transition.Name).again(sqlFile(s), "their")
+		if c := b.spec.Due; c != nil && !b.givenBack(o.Transition.Name).late {
+			text += b.dueBehind(o.Transition, c)
 		}
 		if b.spec.Attempts != nil {
 			text += b.tryCounts(o.Transition.Name, "it")
@@ -685,13 +657,13 @@ func (b *builder) docOutcome(s *Settle, o *queue.Outcome) {
 	b.docClaimed(s, o.Transition.Name)
 }
 
-// outcomeDue says when jobs are due again that an outcome makes ready.
-func (b *builder) outcomeDue(o *queue.Outcome, due *schema.Column) string {
-	i := slices.IndexFunc(o.Transition.Writes, func(w queue.Write) bool { return w.Column == due })
+// dueBehind says when jobs are due again that a step makes ready.
+func (b *builder) dueBehind(t *queue.Transition, due *schema.Column) string {
+	i := slices.IndexFunc(t.Writes, func(w queue.Write) bool { return w.Column == due })
 	if i < 0 {
 		return ", as due as they were"
 	}
-	switch v := o.Transition.Writes[i].Value; {
+	switch v := t.Writes[i].Value; {
 	case v.Kind == queue.Now && v.Shift == nil:
 		return ", due at once"
 	case v.Kind == queue.Now && v.Shift.Given != "":
@@ -713,13 +685,13 @@ func (b *builder) docClaimed(s *Settle, name queue.TransitionName) {
 	looksHeld := ""
 	if back := b.looksHeld(name); len(back) > 0 && name != queue.Start {
 		since = "have ended already"
-		looksHeld = " A job that " + alternatives(back) + " made ready again, and that nobody has claimed since, looks as if it were still held: it acts on that as well."
+		looksHeld = " A job that " + alternatives(back) + " gave back, and that nobody has claimed since, looks as if it were still held: it acts on that as well."
 	}
 	s.Doc = append(s.Doc, b.actsOn(since)+", it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys."+looksHeld,
 		b.settleEnds(s, name, again)+b.rollBack(name))
 }
 
-// looksHeld returns the methods that make a job ready again and surely leave in its row all by which
+// looksHeld returns the methods that give a job back and surely leave in its row all by which
 // a step tells that it is held: what hides the row is the time alone.
 func (b *builder) looksHeld(name queue.TransitionName) []string {
 	step := b.spec.Transitions[name]
@@ -1505,23 +1477,8 @@ func (b *builder) diagram() string {
 		add(running, "Complete", done)
 	}
 	again := "ready"
-	if p.Retry != nil && b.side == nil {
-		if c, sure := b.leavesReady(queue.Retry); sure && (b.spec.Retried == queue.Stray || b.spec.Retried == "") {
-			again = "given back and not ready"
-		} else if sure {
-			again = string(b.spec.Retried) + " by what it writes to " + plainText(c.Name)
-		} else if c != nil {
-			again = "ready or not by what it writes to " + plainText(c.Name)
-		}
-	}
-	back := func(name queue.TransitionName) string {
-		switch c, sure := b.leavesReady(name); {
-		case sure:
-			return "given back and not ready"
-		case c != nil:
-			return "ready or not by what it writes to " + plainText(c.Name)
-		}
-		return "ready"
+	if b.side == nil {
+		again = b.givenBack(queue.Retry).drawn()
 	}
 	if p.Retry != nil && p.Fail != nil {
 		add(running, "Fail", again+", while tries are left")
@@ -1532,12 +1489,12 @@ func (b *builder) diagram() string {
 		add(running, "Fail", fails)
 	}
 	if p.Requeue != nil {
-		add(running, "Requeue", back(queue.Release))
+		add(running, "Requeue", b.givenBack(queue.Release).drawn())
 	}
 	for _, o := range p.Outcomes {
 		ready := "ready"
 		if i := slices.IndexFunc(b.spec.Outcomes, func(of *queue.Outcome) bool { return exported(of.Name) == o.Method }); i >= 0 {
-			ready = back(b.spec.Outcomes[i].Transition.Name)
+			ready = b.givenBack(b.spec.Outcomes[i].Transition.Name).drawn()
 		}
 		end := map[queue.StateName]string{queue.Ready: ready, queue.Done: done, queue.Failed: failed, queue.Deleted: "(deleted)"}[o.To]
 		add(running, o.Method, end)

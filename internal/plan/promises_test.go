@@ -1196,7 +1196,7 @@ func TestCommentsOfRowsThatLookHeld(t *testing.T) {
 		doc := strings.Join(m.Complete.Doc, " ")
 		if strings.HasSuffix(t.Name(), "sqlite/hidden/hidden") {
 			seen = true
-			if !strings.Contains(doc, "or have ended already, it does the rest") || !strings.Contains(doc, " A job that Fail made ready again,") {
+			if !strings.Contains(doc, "or have ended already, it does the rest") || !strings.Contains(doc, " A job that Fail gave back,") {
 				t.Errorf("the comment of Complete says %q", doc)
 			}
 		}
@@ -1253,6 +1253,28 @@ func TestCommentsOfDoubtfulRows(t *testing.T) {
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("the comment says %q, want %q", got, want)
 		}
+	}
+}
+
+// Where a step that gives jobs back leaves what their claim wrote, the comments say until when they are held.
+func TestCommentsOfRowsThatLinger(t *testing.T) {
+	want := map[string][2]string{
+		"tasks":    {"Fail leaves a job running until its claim has run out and records the cause in error. Then the job is ready again.", "they are ready again when their claim has run out, and"},
+		"messages": {"Fail leaves a job running until its claim has run out and records the cause in error. Then the job is ready again. When", "they are ready again when their claim has run out, and"},
+		"reports":  {"Fail makes a job ready again at once and", "they are ready again by what sql/requeue.sql writes to till, and"},
+		"mails":    {"Fail gives a job back, which is running and not ready, since owner stays as it is and", "they are ready again, and"},
+		"calls":    {"Fail gives a job back, which is ready again if till, which stays as it is, says so and", "they are ready again, and"},
+		"jobs":     {"Fail makes a job ready again at once and", "they are ready again, and"},
+	}
+	var errs source.ErrorList
+	for _, p := range build(t, "testdata/sqlite/lingers", &errs) {
+		sentences := want[p.Queue]
+		if delete(want, p.Queue); !strings.HasPrefix(p.Retry.Doc[0], sentences[0]) || !strings.Contains(p.Requeue.Doc[0], sentences[1]) {
+			t.Errorf("%s: the comments say %q and %q", p.Queue, p.Retry.Doc[0], p.Requeue.Doc[0])
+		}
+	}
+	if len(want) > 0 || errs.Len() > 0 {
+		t.Errorf("%d packages were not seen: %s", len(want), errs.Detail())
 	}
 }
 

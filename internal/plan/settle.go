@@ -30,7 +30,7 @@ func (b *builder) buildSettles() {
 	held := b.heldState()
 	finished := held + " to done"
 	if b.spec.Cycle != nil {
-		finished = held + " to " + b.backTo(queue.Finish) + ", due when its next time comes"
+		finished = b.givenBack(queue.Finish).head(held) + ", due when its next time comes"
 	}
 	p.Start = b.settle(queue.Start, "start", "Start", "claimed to running")
 	p.Complete = b.settle(queue.Finish, "complete", "Complete", finished)
@@ -38,19 +38,19 @@ func (b *builder) buildSettles() {
 		p.Fail = b.settle(queue.Fail, "fail", "Fail", held+" to failed")
 	}
 	if b.spec.Attempts != nil {
-		p.Retry = b.settle(queue.Retry, "retry", "Fail", held+" to "+b.givenBack()+", "+b.triesUsed(queue.Retry))
+		p.Retry = b.settle(queue.Retry, "retry", "Fail", b.givenBack(queue.Retry).head(held)+", "+b.triesUsed(queue.Retry))
 	}
 	if p.Fail == nil && p.Retry == nil {
-		p.Retry = b.settle(queue.Retry, "retry", "Fail", held+" to "+b.givenBack())
+		p.Retry = b.settle(queue.Retry, "retry", "Fail", b.givenBack(queue.Retry).head(held))
 	}
-	p.Requeue = b.settle(queue.Release, "requeue", "Requeue", held+" to "+b.backTo(queue.Release)+", "+b.triesUsed(queue.Release))
+	p.Requeue = b.settle(queue.Release, "requeue", "Requeue", b.givenBack(queue.Release).head(held)+", "+b.triesUsed(queue.Release))
 	for _, o := range b.spec.Outcomes {
 		method := exported(o.Name)
-		to := string(o.To)
+		moves := held + " to " + string(o.To)
 		if o.To == queue.Ready {
-			to = b.backTo(o.Transition.Name)
+			moves = b.givenBack(o.Transition.Name).head(held)
 		}
-		s := b.settle(o.Transition.Name, "outcome_"+snake(o.Name), method, held+" to "+to)
+		s := b.settle(o.Transition.Name, "outcome_"+snake(o.Name), method, moves)
 		if s == nil { // a row is free when the transaction ends
 			p.Notes = append(p.Notes, fmt.Sprintf("there is no %s: it has nothing to write, and the row of a job is ready again by itself", method))
 			continue

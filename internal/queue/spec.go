@@ -345,6 +345,9 @@ type Transition struct {
 	// Doubts is a column that SQL of the user's asks of ready rows: what the step writes there says
 	// whether its row is ready, and is not known. It is nil where there is none.
 	Doubts *schema.Column
+	// Stays is a column that tells that a row is not ready and that the step leaves as the claim wrote it; nil
+	// where there is none.
+	Stays *schema.Column
 }
 
 // KeepsRow reports whether the row stays as it is: nothing of it is written, and it does not go.

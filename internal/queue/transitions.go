@@ -69,8 +69,8 @@ func (b *binding) buildTransitions() {
 	b.tellClashes()
 	b.checkAnew()
 	b.checkRecoveries()
-	b.judgeRecovered()
 	b.doubtReady()
+	b.judgeRecovered()
 	b.judgeTold()
 	b.judgeFree()
 	b.noteNullFree()
@@ -82,6 +82,11 @@ func (b *binding) buildTransitions() {
 func (b *binding) judgeRecovered() {
 	b.spec.GivenUp, _ = b.leftIn(GiveUp, Failed)
 	var by *draft
+	if t := b.spec.Transitions[Recover]; t != nil && t.Stays != nil {
+		b.spec.Recovered = Running
+		b.note("warning: Recover leaves a job running and not ready, since qgen:on recover leaves column %q as it is", t.Stays.Name)
+		return
+	}
 	if b.spec.Recovered, by = b.leftIn(Recover, Ready); by == nil {
 		return
 	}
@@ -153,6 +158,9 @@ func (b *binding) doubtReady() {
 		if t == nil || to != Ready || name == Enqueue {
 			continue
 		}
+		if name != Redrive {
+			t.Stays = b.leftByClaim(t)
+		}
 		i := slices.IndexFunc(t.Writes, func(w Write) bool {
 			return slices.Contains([]ValueKind{Arg, Given, SQLExpr, Add}, w.Value.Kind) &&
 				!slices.ContainsFunc(b.drafts[name], func(d *draft) bool {
@@ -162,8 +170,89 @@ func (b *binding) doubtReady() {
 		})
 		if i >= 0 {
 			t.Doubts = t.Writes[i].Column
+			continue
+		}
+		i = slices.IndexFunc(b.drafts[name], func(d *draft) bool {
+			return d.value.Kind == Old && b.claimWrites(d.column) && slices.ContainsFunc(asked, func(text string) bool { return b.spec.Reads(text, d.column) }) &&
+				!slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == d.column })
+		})
+		if i >= 0 {
+			t.Doubts = b.drafts[name][i].column
 		}
 	}
+}
+
+// leftByClaim returns a column that keeps a row from being ready and that a step leaves as the claim wrote it;
+// nil where there is none.
+func (b *binding) leftByClaim(t *Transition) *schema.Column {
+	claim := b.spec.Transitions[Claim]
+	if claim == nil || t.Delete || b.isAway() || b.movesAway() {
+		return nil
+	}
+	for _, w := range claim.Writes {
+		if slices.ContainsFunc(t.Writes, func(own Write) bool { return own.Column == w.Column }) {
+			continue
+		}
+		if slices.ContainsFunc(b.told(Ready), func(ready Test) bool {
+			return tellsBy([]Test{ready}, w.Column) && !slices.ContainsFunc(confusable(ready), func(one Test) bool { return !ends(w, []Test{one}) })
+		}) {
+			return w.Column
+		}
+	}
+	return nil
+}
+
+// Lingers reports whether a row that a step is to make ready is held until its claim has run out: the
+// step leaves the time of the claim as it is.
+func (s *Spec) Lingers(t *Transition) bool {
+	l, ready, claim := s.Lease, s.States[Ready], s.Transitions[Claim]
+	if l == nil || !l.ByClaim || ready == nil || claim == nil || t == nil || t.Delete {
+		return false
+	}
+	written := func(t *Transition, c *schema.Column) *Write {
+		if i := slices.IndexFunc(t.Writes, func(w Write) bool { return w.Column == c }); i >= 0 {
+			return &t.Writes[i]
+		}
+		return nil
+	}
+	if w := written(t, l.Column); w != nil && (!l.FromStart || w.Value.Kind != Now || w.Value.Shift != nil) || written(claim, l.Column) == nil {
+		return false
+	}
+	hides := func(test Test) bool {
+		ways := test.Alternatives()
+		return !slices.ContainsFunc(ways, func(x Test) bool {
+			if x.Column == l.Column {
+				return x.Op == Raw // which nobody understands; a time that a claim wrote is no value of a free row
+			}
+			w := written(t, x.Column)
+			if w == nil {
+				w = written(claim, x.Column)
+			}
+			return w == nil || !ends(*w, []Test{x})
+		})
+	}
+	some := false
+	for _, test := range ready.Tests {
+		if ways := test.Alternatives(); slices.ContainsFunc(ways, compared) && tellsBy(ways, l.Column) {
+			if !hides(test) {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
+}
+
+// SetsOff reports whether a step that is to make a row ready writes a time to the column of the claim
+// that says when it is.
+func (s *Spec) SetsOff(t *Transition) bool {
+	l, ready := s.Lease, s.States[Ready]
+	if l == nil || !l.ByClaim || l.Column == s.Due || ready == nil || t == nil || t.Delete || !tellsBy(ready.Tests, l.Column) {
+		return false
+	}
+	return slices.ContainsFunc(t.Writes, func(w Write) bool {
+		return w.Column == l.Column && w.Value.Kind != Null && w.Value.Kind != Literal && (w.Value.Kind != Now || w.Value.Shift != nil && !w.Value.Shift.Minus)
+	})
 }
 
 // doubts returns that column of a failure with tries left, nil where there is no such step.
@@ -194,16 +283,19 @@ func (b *binding) judgeTold() {
 	}
 	state, by := b.leftIn(Retry, Ready)
 	c := told(Retry, Ready)
-	if by != nil || c != nil || b.doubts() != nil {
+	if t := b.spec.Transitions[Retry]; by != nil || c != nil || b.doubts() != nil || t != nil && t.Stays != nil {
 		b.spec.Notes = slices.DeleteFunc(b.spec.Notes, func(n string) bool { return n == NeverFails || strings.HasPrefix(n, noEnd) })
 	}
-	switch {
+	switch t := b.spec.Transitions[Retry]; {
+	case t != nil && t.Stays != nil:
+		b.spec.Retried = Running
+		b.note("warning: Fail leaves a job running and not ready, since qgen:on retry leaves column %q as it is", t.Stays.Name)
 	case by != nil:
 		b.spec.Retried = state
 		b.note("Fail makes a job %s and not ready, since qgen:on retry writes column %q", state, by.column.Name)
 	case c == nil && b.doubts() != nil:
 		b.spec.Retried = MaybeReady
-		b.note("whether Fail puts the job back is up to what it writes to column %q, which a condition on ready rows reads, and not known here", b.doubts().Name)
+		b.note("whether Fail puts the job back is up to what it leaves in column %q, which a condition on ready rows reads, and not known here", b.doubts().Name)
 	case c != nil:
 		b.spec.Retried = MaybeReady
 		b.note("whether Fail puts the job back is up to what qgen:on retry writes to column %q, and not known here", c.Name)

@@ -18,8 +18,8 @@ var (
 //
 // It acts on jobs that nobody has settled, and tells no claim from another: when jobs have ended
 // already, it does the rest and returns an error that is ErrLost and, as a *LostError, names
-// their keys. A job that Fail made ready again, and that nobody has claimed since, looks as if
-// it were still held: it acts on that as well.
+// their keys. A job that Fail gave back, and that nobody has claimed since, looks as if it were
+// still held: it acts on that as well.
 //
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
 // all. After an error it may be called again.

@@ -17,7 +17,7 @@ var (
 	retrySQL  = statement(retryFile)
 )
 
-// Fail makes a job ready again, when its claim has run out.
+// Fail makes a job ready again at once.
 //
 // It acts only on the claim that a job came from: when jobs were claimed by others since, or are
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,

@@ -21,8 +21,8 @@ var (
 //
 // It acts only on the claim that a job came from: when jobs were claimed by others since, or
 // have ended already, it does the rest and returns an error that is ErrLost and, as a
-// *LostError, names their keys. A job that Fail made ready again, and that nobody has claimed
-// since, looks as if it were still held: it acts on that as well.
+// *LostError, names their keys. A job that Fail gave back, and that nobody has claimed since,
+// looks as if it were still held: it acts on that as well.
 //
 // It locks the database for writing while it runs. A crash leaves it done as a whole or not at
 // all. After an error it may be called again.

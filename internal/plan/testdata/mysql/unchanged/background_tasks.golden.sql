@@ -3,9 +3,9 @@
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
 -- 	running  --Complete--------> (deleted)
--- 	running  --Fail------------> ready
+-- 	running  --Fail------------> ready, when its claim has run out
 -- 	running  --Requeue---------> ready
--- 	running  --Stays-----------> ready
+-- 	running  --Stays-----------> ready, when its claim has run out
 -- 	running  --Extend----------> running
 --
 -- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
@@ -97,7 +97,7 @@ AND    claimed_time <> 0
 FOR    UPDATE;
 
 -- sql/retry.sql
--- retry: running to ready
+-- retry: running until the claim has run out
 -- fence: claimed_time as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key
@@ -186,7 +186,7 @@ AND    claimed_time <> 0
 FOR    UPDATE;
 
 -- sql/outcome_stays.sql
--- outcome_stays: running to ready
+-- outcome_stays: running until the claim has run out
 -- fence: claimed_time as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key

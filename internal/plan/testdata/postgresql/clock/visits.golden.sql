@@ -29,7 +29,7 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: on retry, column "seen" gets [{now} + interval '1 hour'] as qgen:on says, not now + {delay} as qgen:due would
--- note: whether Fail puts the job back is up to what it writes to column "seen", which a condition on ready rows reads, and not known here
+-- note: whether Fail puts the job back is up to what it leaves in column "seen", which a condition on ready rows reads, and not known here
 -- note: rows are taken as they came, by column "made"; order 1 at column "seen" takes them by their time, and reads none that wait for theirs
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: rows without a value in column "made" stand last in the order, where PostgreSQL puts nulls (nulls=first puts them first)

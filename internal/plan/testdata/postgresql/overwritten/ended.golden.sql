@@ -103,7 +103,7 @@ AND    CASE WHEN state = 4 THEN true END
 RETURNING id;
 
 -- sql/retry.sql
--- retry: running to no state of the queue
+-- retry: running to not ready
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed

@@ -28,7 +28,7 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: on retry, column "due" gets [coalesce(due, {now} + 1000)] as qgen:on says, not now + {delay} as qgen:due would
--- note: whether Fail puts the job back is up to what it writes to column "due", which a condition on ready rows reads, and not known here
+-- note: whether Fail puts the job back is up to what it leaves in column "due", which a condition on ready rows reads, and not known here
 -- note: rows are taken as they came, by column "id"; order 1 at column "due" takes them by their time, and reads none that wait for theirs
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: there is no Enqueue: column "day" is ignored, and a new row needs a value in it

@@ -28,7 +28,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: on claim, column "next_try" gets {lease} as qgen:on says, not now as qgen:claimed would
 -- note: on retry, column "next_try" gets {next} as qgen:on says, not null as qgen:claimed would
--- note: whether Fail puts the job back is up to what it writes to column "next_try", which a condition on ready rows reads, and not known here
+-- note: whether Fail puts the job back is up to what it leaves in column "next_try", which a condition on ready rows reads, and not known here
 -- note: rows are taken as they came, by column "id"
 -- note: warning: a row with next_try <= [{arg:now}] and next_try is not null is ready and runs at once, and nothing that a claim writes is known to end that: as long as it is so, another claim takes a job that a worker has; qgen:lease, qgen:claimed timeout=…, or a value that tells such rows apart, would keep it away
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)

@@ -3,7 +3,7 @@
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
 -- 	running  --Complete--------> done
--- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> ready, when its claim has run out, while tries are left
 -- 	running  --Fail------------> failed
 -- 	running  --Requeue---------> ready
 -- 	running  --Extend----------> running
@@ -95,7 +95,7 @@ AND    +(attempts = attempts_held
 RETURNING id;
 
 -- sql/retry.sql
--- retry: running to ready, one try used
+-- retry: running until the claim has run out, one try used
 -- fence: attempts as the claim left it
 -- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows

@@ -4,7 +4,7 @@
 -- 	ready    --Claim-----------> running
 -- 	running  --Complete--------> done
 -- 	running  --Fail------------> ready or not by what it writes to tries
--- 	running  --Requeue---------> ready
+-- 	running  --Requeue---------> ready or not by tries, which stays as it is
 -- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
@@ -28,7 +28,7 @@
 --   advisory     SQLite has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
--- note: whether Fail puts the job back is up to what it writes to column "tries", which a condition on ready rows reads, and not known here
+-- note: whether Fail puts the job back is up to what it leaves in column "tries", which a condition on ready rows reads, and not known here
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a row with sent is null and tries <= 9 and tries > 0 is ready and runs at once, and nothing that a claim writes is known to end that: as long as it is so, another claim takes a job that a worker has; qgen:lease, qgen:claimed timeout=…, or a value that tells such rows apart, would keep it away
@@ -92,7 +92,7 @@ AND    +(sent IS NULL
 RETURNING id;
 
 -- sql/requeue.sql
--- requeue: running to ready, no try used
+-- requeue: running to ready or not, no try used
 -- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID
