@@ -47,16 +47,20 @@ func (s *Spec) takesAny() bool {
 }
 
 // AddedBy returns the queue over the table that adds the rows which are ready here: one whose claims make
-// them so, as those that somebody has there; of those which a claim with strategy=pop changes or deletes
-// one that knows them, in whatever state. It is nil where nothing else adds them, where both claim the
-// same ready rows, each in its way, and where enqueue= says how this queue adds them.
+// them so, as those that somebody has there, and for a stage one whose jobs end so; of those which a claim
+// with strategy=pop changes or deletes one that knows them, in whatever state. A stage of rows that are not
+// ready there begins with none of its own where it marks no row while it runs. It is nil where nothing else
+// adds them, where both claim the same ready rows, each in its way, and where enqueue= says how this
+// queue adds them.
 func (s *Spec) AddedBy() *Spec {
 	ready := s.States[Ready]
 	if s.Absent || s.Upsert != nil || ready == nil {
 		return nil
 	}
 	if s.Strategy != "pop" {
-		i := slices.IndexFunc(s.Others, func(other *Spec) bool { return other.Strategy != "pop" && s.followsClaims(other) })
+		i := slices.IndexFunc(s.Others, func(other *Spec) bool {
+			return other.Strategy != "pop" && (s.followsClaims(other) || s.Stage && s.Strategy == "hold" && s.beginsElsewhere(other))
+		})
 		if i < 0 {
 			return nil
 		}
@@ -70,7 +74,7 @@ func (s *Spec) AddedBy() *Spec {
 		if there := other.States[Ready]; !changes && there != nil && s.sameTests(ready.Tests, there.Tests) {
 			return false
 		}
-		return other.Log != nil || slices.ContainsFunc([]StateName{Ready, Claimed, Running, Done, Failed}, func(name StateName) bool {
+		return other.Log != nil || s.Stage && s.beginsElsewhere(other) || slices.ContainsFunc([]StateName{Ready, Claimed, Running, Done, Failed}, func(name StateName) bool {
 			there := other.States[name]
 			return there != nil && mayShare(s, ready.Tests, there.Tests)
 		})
@@ -84,13 +88,24 @@ func (s *Spec) AddedBy() *Spec {
 // followsClaims reports whether what is ready here is what somebody has in another queue over the table.
 func (s *Spec) followsClaims(other *Spec) bool {
 	ready, there := s.States[Ready], other.States[Ready]
-	if believedApart(s.Members, other.Members) || there == nil || mayShare(s, ready.Tests, there.Tests) || !slices.ContainsFunc(ready.Tests, other.leavesAs) {
+	if believedApart(s.Members, other.Members) || there == nil || mayShare(s, ready.Tests, there.Tests) || !s.Stage && !slices.ContainsFunc(ready.Tests, other.leavesAs) {
 		return false
 	}
-	return slices.ContainsFunc([]StateName{Claimed, Running}, func(name StateName) bool {
-		held := other.States[name]
-		return held != nil && mayShare(s, ready.Tests, held.Tests)
+	from := []StateName{Claimed, Running}
+	if s.Stage {
+		from = append(from, Done, Failed)
+	}
+	return slices.ContainsFunc(from, func(name StateName) bool {
+		state := other.States[name]
+		return state != nil && mayShare(s, ready.Tests, state.Tests) && slices.ContainsFunc(state.Tests, func(t Test) bool { return tellsBy(ready.Tests, s.own(t).Column) })
 	})
+}
+
+// beginsElsewhere reports whether a new row of another queue over the table is surely not ready here, by a column
+// that tells ready rows of both.
+func (s *Spec) beginsElsewhere(other *Spec) bool {
+	ready, there := s.States[Ready], other.States[Ready]
+	return !other.Stage && !believedApart(s.Members, other.Members) && ready != nil && there != nil && !mayShare(s, ready.Tests, there.Tests)
 }
 
 // PassesOn reports whether a claim with strategy=pop leaves its rows to a queue over the table of which

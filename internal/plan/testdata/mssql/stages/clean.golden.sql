@@ -1,6 +1,5 @@
 -- Package cleanq uses the table compactions as a queue of jobs on SQL Server 2016 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
 -- 	running  --Complete--------> done
 -- 	running  --Fail------------> failed
@@ -33,6 +32,7 @@
 -- note: a row whose claim has run out is claimed again, since nothing but column "cleaned" says which rows run (expired=claim)
 -- note: no order is said: rows are taken in the order of the key, id
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+-- note: there is no Enqueue: the queue "compact" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: ready to running
@@ -185,15 +185,6 @@ WITH /* cleanq.Purge */ picked AS (
 )
 DELETE FROM picked
 OUTPUT deleted.id;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new ID, 2: new Started
-INSERT /* cleanq.Enqueue */ INTO compactions
-       (id, state, started)
-OUTPUT inserted.id
-VALUES (@p1, 'r', CONVERT(datetime2, @p2, 126));
 
 -- sql/stats.sql
 -- stats: counts rows by state

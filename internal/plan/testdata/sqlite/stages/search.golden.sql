@@ -1,6 +1,5 @@
 -- Package searchq uses the table letters as a queue of jobs on SQLite 3.38 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
 -- 	running  --Complete--------> done
 -- 	running  --Fail------------> failed
@@ -32,6 +31,7 @@
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+-- note: there is no Enqueue: the queue "post" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: ready to running
@@ -131,31 +131,6 @@ WHERE  id IN (
            FROM   letters
            WHERE  state = 'gone'
            LIMIT  ?1);
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: the database for writing, while the statement runs
--- arguments: 1: new Tries
-INSERT /* searchq.Enqueue */ INTO letters
-       (state, tries)
-VALUES ('lost', coalesce(?1, 0))
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: the database for writing, while the statement runs
--- arguments: 1: new_all Tries
-INSERT /* searchq.EnqueueMany */ INTO letters
-       (state, tries)
-SELECT 'lost', coalesce(tries_new, 0)
-FROM   (
-           SELECT key AS job_order,
-                  json_extract(value, '$[0]') AS tries_new
-           FROM   json_each(?1)
-       ) AS job
-WHERE  true
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state
