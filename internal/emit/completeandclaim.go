@@ -58,7 +58,7 @@ func (w *writer) completeAndClaimFile() *code.File {
 		doc[0] = "CompleteAndClaim completes done, then takes up to limit further jobs."
 		crash = "Both take their own locks and commit by themselves. A crash between the two leaves done completed and nothing claimed."
 	}
-	if w.Complete.Alone {
+	if w.Complete.Partial {
 		crash = "It takes the locks of Complete and of Claim. A crash leaves what it had done by then."
 	}
 	if w.Claim.Accept != nil {

@@ -410,7 +410,12 @@ func (b *builder) noSkip() string {
 // locksTable reports whether the storage engine of the table has neither row locks
 // nor transactions: it takes FOR UPDATE and locks nothing.
 func (b *builder) locksTable() bool {
-	return slices.ContainsFunc(b.d.TableLocks, func(engine string) bool { return strings.EqualFold(engine, b.spec.Table.Engine) })
+	return b.locksWhole(b.spec.Table.Engine)
+}
+
+// locksWhole reports whether a storage engine has no transactions and locks tables as a whole.
+func (b *builder) locksWhole(engine string) bool {
+	return slices.ContainsFunc(b.d.TableLocks, func(name string) bool { return strings.EqualFold(name, engine) })
 }
 
 // writesLockless reports whether that table is the one that steps write.

@@ -105,6 +105,9 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 				locks += "; waits for who has them locked"
 			}
 		}
+		if c.Known != nil && b.locksWhole(c.Known.Engine) {
+			locks = "locks: the table, while the statement runs"
+		}
 		if c.When != "" {
 			v.Where = []string{s.raw(c.When)}
 		}
@@ -514,11 +517,30 @@ func (b *builder) reserve() {
 }
 
 // also says in the comment of an operation which other tables it writes.
-func (b *builder) also(name queue.TransitionName) string {
-	if text := b.alsoDoes(name); text != "" {
-		return " In the same transaction it " + text + "."
+func (b *builder) also(name queue.TransitionName) string { return b.alsoBy(name, "it") }
+
+// alsoBy is also with the word for the operation.
+func (b *builder) alsoBy(name queue.TransitionName, it string) string {
+	switch text := b.alsoDoes(name); {
+	case text == "":
+		return ""
+	case b.atOnce(name):
+		return " In the same transaction " + it + " " + text + "."
+	default:
+		return " I" + it[1:] + " also " + text + "."
 	}
-	return ""
+}
+
+// atOnce reports whether a transition and what it writes to other tables happen as a whole or not at all: no
+// table is of an engine without transactions.
+func (b *builder) atOnce(name queue.TransitionName) bool {
+	t := b.spec.Transitions[name]
+	if o := b.spec.Outcome(name); o != nil {
+		t = o.Transition
+	}
+	return !b.writesLockless() && (t == nil || !slices.ContainsFunc(t.With, func(c *queue.Companion) bool {
+		return c.Known != nil && b.locksWhole(c.Known.Engine)
+	}))
 }
 
 // alsoDoes says what a transition does to other tables, "" when it does nothing.
@@ -652,7 +674,10 @@ func (b *builder) besideTables() string {
 		parts = append(parts, table+" ("+strings.Join(by[table], ", ")+")")
 	}
 	text := "Besides the queue's own rows it writes " + strings.Join(parts, "; ") + ", each in the transaction of the operation."
-	if claimed {
+	if slices.ContainsFunc(b.spec.Steps(), func(name queue.TransitionName) bool { return !b.atOnce(name) }) {
+		text = "Besides the queue's own rows it writes " + strings.Join(parts, "; ") + ". An engine without transactions keeps what is written there or in the queue's own rows, also where the operation fails behind it."
+	}
+	if claimed && !b.writesLockless() {
 		text += " A job whose claim was lost writes nothing there."
 	}
 	if purges := b.purges(); len(purges) > 0 && !b.hasCompanions(queue.Purge) {

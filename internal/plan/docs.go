@@ -143,13 +143,19 @@ func (b *builder) dropsNamed() bool {
 	return b.pkg.Strategy == "pop" && b.popped() == nil && b.spec.ChangesNamed()
 }
 
+// goesOn reports whether what a claim of strategy pop takes may go on elsewhere: in another queue over the table,
+// or in other tables that the claim writes.
+func (b *builder) goesOn() bool {
+	return b.spec.AddedBy() != nil || slices.ContainsFunc(b.spec.Transitions[queue.Finish].With, func(c *queue.Companion) bool { return c.Verb != "delete" })
+}
+
 // popLoses says what a crash behind a claim of strategy pop loses: a job, but for a claim that is all
 // there is to be done, and for one of rows of another queue or of rows that it moves, which may be.
 func (b *builder) popLoses(job string) string {
 	switch {
 	case b.dropsNamed():
 		return " That is all: nothing is written later, whatever becomes of the jobs it returned."
-	case b.spec.AddedBy() != nil, movesTo(b.spec.Transitions[queue.Finish]) != nil:
+	case b.goesOn():
 		return " Nothing is written later: what a worker would do with the jobs is lost when it dies (at most once)."
 	}
 	return job
@@ -273,7 +279,7 @@ func (b *builder) locksAndCrash() {
 		p.Crash = "A crash can leave a part of the rows deleted."
 	case b.dropsNamed():
 		p.Crash = whole + " Then the rows are gone, and nothing is left to be written."
-	case p.Strategy == "pop" && (b.spec.AddedBy() != nil || movesTo(b.spec.Transitions[queue.Finish]) != nil):
+	case p.Strategy == "pop" && b.goesOn():
 		p.Crash = "Nothing is written later: what a worker would do with the jobs it took is lost when it dies."
 	case p.Strategy == "pop":
 		p.Crash = "A worker that dies loses the jobs it took."
@@ -350,7 +356,7 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 			if t := b.spec.Transitions[queue.Fail]; t.Delete && movesTo(t) == nil && (b.rows == nil || b.rows.spec.FailedDeletes) {
 				text += " Its row is deleted then."
 			}
-			text += strings.Replace(b.also(queue.Fail), "it ", "it then ", 1)
+			text += b.alsoBy(queue.Fail, "it then")
 		}
 		s.Doc = append(s.Doc, text)
 	case queue.Release:
@@ -368,7 +374,7 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		switch c, v := b.extended(); {
 		case c == nil:
 		case v == nil:
-			text = "Extend leaves the lease of jobs as it is, and writes what " + sqlFile(s) + " says. A job that runs longer than its lease is lost."
+			text = "Extend leaves the lease of jobs as it is, and writes what " + sqlFile(s) + " says. A job that runs longer than its lease is taken for one whose worker died."
 		default:
 			text = "Extend lets the lease of jobs be what " + sqlFile(s) + " writes to " + plainText(c.Name) + "."
 		}
@@ -744,6 +750,8 @@ func alternatives(words []string) string {
 // not; since is what may have become of them.
 func (b *builder) actsOn(since string) string {
 	switch level := b.pkg.Guarantee; {
+	case b.spec.Fence.Said && b.side == nil && (level == queue.FenceClaimed || level == queue.FenceStatus && b.comesBack() != ""):
+		return "It acts only on jobs whose rows hold what their claim wrote to " + b.fenceNames() + ": when something else stands there, or jobs " + since
 	case level > queue.FenceStatus, b.side != nil:
 		return "It acts only on the claim that a job came from: when jobs were claimed by others since, or " + since
 	case level == queue.FenceNone:
@@ -767,7 +775,7 @@ func (b *builder) settleEnds(s *Settle, name queue.TransitionName, again string)
 	case b.writesLockless():
 		return alone + " A crash can leave a part of the jobs done." + again
 	}
-	return b.locksOfWrite("It locks the rows it changes until it commits.") + " " + whole + again
+	return b.locksOfWrite("It locks the rows it changes until it commits.") + " " + b.crashLeaves(whole, name) + again
 }
 
 // alone says what an operation locks where the storage engine locks no rows.
@@ -778,14 +786,37 @@ func (b *builder) rollBack(names ...queue.TransitionName) string {
 	switch {
 	case !slices.ContainsFunc(names, b.hasCompanions):
 		return ""
-	case b.writesLockless():
+	case b.writesLockless() && slices.ContainsFunc(names, settles):
 		return " An error may leave a part of it, and nothing keeps a job from being lost while other tables are written for it."
+	case slices.ContainsFunc(names, func(name queue.TransitionName) bool { return !b.atOnce(name) }):
+		return " An error may leave a part of it."
 	}
 	return mayLeave
 }
 
+// settles reports whether a step is one of whoever holds the job.
+func settles(name queue.TransitionName) bool {
+	return !slices.Contains([]queue.TransitionName{queue.Enqueue, queue.Claim, queue.Recover, queue.GiveUp, queue.Redrive, queue.Purge}, name)
+}
+
+// within says of what a step writes to other tables that it is one with the step.
+func (b *builder) within(name queue.TransitionName) string {
+	if b.atOnce(name) {
+		return " in the same transaction"
+	}
+	return ""
+}
+
 // mayLeave says what an error leaves of several statements.
 const mayLeave = " In the caller's transaction an error may leave a part of it: roll back."
+
+// crashLeaves says what a crash leaves of steps that, with what they write to other tables, may be no whole.
+func (b *builder) crashLeaves(text string, names ...queue.TransitionName) string {
+	if slices.ContainsFunc(names, func(name queue.TransitionName) bool { return !b.atOnce(name) }) {
+		return "A crash can leave a part of it."
+	}
+	return text
+}
 
 // whole says what a crash leaves of one statement.
 const whole = "A crash leaves it done as a whole or not at all."
@@ -832,10 +863,10 @@ func (b *builder) docSweep(s *Sweep, op string) {
 			s.Doc[0] += " What qgen:on writes tells which."
 		}
 		if text := b.alsoDoes(queue.Recover); text != "" {
-			s.Doc[0] += " For rows that become " + b.recovered() + " it " + text + " in the same transaction."
+			s.Doc[0] += " For rows that become " + b.recovered() + " it " + text + b.within(queue.Recover) + "."
 		}
 		if text := b.alsoDoes(queue.GiveUp); text != "" {
-			s.Doc[0] += " For rows that become " + b.givenUp() + " it " + text + " in the same transaction."
+			s.Doc[0] += " For rows that become " + b.givenUp() + " it " + text + b.within(queue.GiveUp) + "."
 		}
 		s.Doc[0] += " It returns how many rows it changed."
 		if s.AtStart {
@@ -904,11 +935,9 @@ func (b *builder) sweepEnds(s *Sweep, steps ...queue.TransitionName) {
 	}
 	crash := whole
 	if len(s.Steps) > 1 {
-		crash = "A crash leaves each of its statements done as a whole or not at all."
-		if slices.ContainsFunc(steps, b.hasCompanions) {
-			crash = "A crash leaves each of its two parts done as a whole or not at all."
-		}
+		crash = "A crash leaves each of its parts done as a whole or not at all."
 	}
+	crash = b.crashLeaves(crash, steps...)
 	locks, looks := "It locks the rows it changes until it commits and passes over rows that others hold.", "update_some"
 	if s.Steps[0].Lock != nil {
 		looks = "select_lock"
@@ -1031,7 +1060,7 @@ func (b *builder) saysReady() (columns []string) {
 		return nil
 	}
 	for _, w := range t.Writes {
-		if w.Value.Kind == queue.Given && slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool { return t.Column == w.Column && t.Op == queue.In }) {
+		if w.Value.Kind == queue.Given && slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool { return t.Column == w.Column && (t.Op == queue.In || t.Op == queue.NotIn) }) {
 			columns = append(columns, plainText(w.Column.Name))
 		}
 	}
@@ -1144,8 +1173,12 @@ func (b *builder) docEnqueue(e *Enqueue) {
 	}
 	const unknown = " When the connection breaks before the answer comes, %s may have been added all the same."
 	end := b.rollBack(queue.Enqueue)
-	e.Doc = []string{one + also, locks + " A crash leaves the job added or not." + fmt.Sprintf(unknown, "it") + end}
-	e.ManyDoc = []string{many + also, locks + " A crash leaves " + some + "." + fmt.Sprintf(unknown, "they") + end}
+	var left []queue.TransitionName // of which a crash can leave a part
+	if also != "" {
+		left = append(left, queue.Enqueue)
+	}
+	e.Doc = []string{one + also, locks + " " + b.crashLeaves("A crash leaves the job added or not.", left...) + fmt.Sprintf(unknown, "it") + end}
+	e.ManyDoc = []string{many + also, locks + " " + b.crashLeaves("A crash leaves "+some+".", left...) + fmt.Sprintf(unknown, "they") + end}
 }
 
 // buildDoc writes the package comment.
@@ -1302,6 +1335,9 @@ func (b *builder) fence() string {
 		}
 		return text
 	case queue.FenceClaimed:
+		if b.spec.Fence.Said {
+			return level + "a job can only be settled while the row holds what its claim wrote to " + b.fenceNames() + ". A worker that comes late gets ErrLost and changes nothing, unless a later claim wrote the same."
+		}
 		moment := "at the very same moment"
 		if unit := b.spec.Fence.Within; unit != "" {
 			moment = "within one " + unit
@@ -1314,6 +1350,12 @@ func (b *builder) fence() string {
 		}
 		after := b.comesBack()
 		switch {
+		case b.spec.Fence.Said:
+			text := level + "a job can only be settled while its row is " + held + " and holds what its claim wrote to " + b.fenceNames() + "."
+			if after != "" {
+				text += " A worker that comes late, after the job was " + after + " and claimed by another, gets ErrLost and changes nothing, unless that claim wrote the same."
+			}
+			return text
 		case len(b.pkg.Fence) > 0 && after != "":
 			return level + "a job can only be settled while its row is " + held + " and names the worker of its claim. A worker that comes late, after the job was " + after + " and claimed by another, gets ErrLost and changes nothing; two claims of one worker look alike."
 		case len(b.pkg.Fence) > 0:
@@ -1340,6 +1382,15 @@ func (b *builder) fence() string {
 		return "There is nothing to settle: a job belongs to whoever took it."
 	}
 	return "Nothing in the row tells claims apart: the shard alone keeps workers from doing a job twice, so give every shard to one worker."
+}
+
+// fenceNames lists the columns of the row that are compared.
+func (b *builder) fenceNames() string {
+	var names []string
+	for _, c := range b.spec.Fence.Columns {
+		names = append(names, plainText(c.Name))
+	}
+	return enumerated(names)
 }
 
 // comesBack says how a job that somebody has may come to be claimed by another, "" when it
@@ -1378,15 +1429,20 @@ func (b *builder) clusterRules() string {
 // where none does.
 func (b *builder) countsBack() string {
 	var back, anew []string
+	add := func(list *[]string, name string) {
+		if !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
 	for _, c := range b.spec.Fence.Columns {
 		for _, t := range b.spec.SetBack(c) {
 			switch t.Name {
 			case queue.Release:
-				back = append(back, "Requeue")
+				add(&back, "Requeue")
 			case queue.Redrive:
-				anew = append(anew, "Redrive")
+				add(&anew, "Redrive")
 			default:
-				back = append(back, exported(b.spec.Outcome(t.Name).Name))
+				add(&back, exported(b.spec.Outcome(t.Name).Name))
 			}
 		}
 	}

@@ -1020,8 +1020,12 @@ func (b *builder) buildIndexes() {
 				continue
 			}
 			led := b.besides(w)
-			if note := b.declines(w.kind, w.lacking); note != "" {
-				if led != nil {
+			lacking := w.lacking
+			if led != nil {
+				lacking = strings.Replace(lacking, "reads the table", "reads all rows to which "+plainText(led.Name)+" leads", 1)
+			}
+			if note := b.declines(w.kind, lacking); note != "" {
+				if led != nil && lacking == w.lacking {
 					note += "; " + plainText(led.Name) + " leads to these rows among others"
 				}
 				b.pkg.Notes = append(b.pkg.Notes, note)

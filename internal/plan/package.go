@@ -507,6 +507,8 @@ type Settle struct {
 	// number of rows that it wrote whether it settled it, and Lock whether a job that it left as
 	// it was is still the caller's. With With, Lock reads ahead of everything.
 	Alone bool
+	// Partial: a crash can leave a part of it, for it writes a table of an engine without transactions.
+	Partial bool
 	// Unchanged: Statement may write what is there already, so that the number of rows that it
 	// changed does not tell those that it found.
 	Unchanged bool

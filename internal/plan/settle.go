@@ -165,7 +165,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		return nil // nothing to write: a held row is free when the transaction ends
 	}
 	s, v := b.newScope(), b.base(op)
-	st := &Settle{Unchanged: !t.Changes(b.leaving(t))}
+	st := &Settle{Unchanged: !t.Changes(b.leaving(t)), Partial: !b.atOnce(name)}
 	held := b.compared()
 	st.Given = b.givens(t, name == queue.Finish)
 	if t.Takes(queue.ArgResult) || slices.ContainsFunc(t.With, func(c *queue.Companion) bool { return c.Takes(queue.ArgResult) }) {
@@ -1046,8 +1046,8 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 		mv.Returning = nil
 	}
 	added, lot := "a new ready row", "new ready rows"
-	if state := b.addedState(""); state != "" {
-		added, lot = "a new row, "+state, "new rows, "+state
+	if state := b.addedState(strings.Replace(b.readyWhen(e), " to be claimed", "", 1)); state != string(queue.Ready) {
+		added, lot = "a new row, "+state, "new rows, "+strings.Replace(state, "it is due", "they are due", 1)
 	}
 	head := []string{"enqueue: " + added, "locks: nothing that others wait for" + b.readsOfNew()}
 	e.Absent = b.spec.Absent

@@ -23,8 +23,21 @@ func (b *binding) readFence() {
 	if !b.runs() || b.movesAway() {
 		return
 	}
+	// leaves reports whether a claim leaves something of its own in a column: qgen:on may have it leave nothing.
+	var marks []Write
+	if t := s.Transitions[Claim]; t != nil {
+		marks = t.Writes
+	}
+	leaves := func(c *schema.Column) bool {
+		return slices.ContainsFunc(marks, func(w Write) bool { return w.Column == c })
+	}
+	said := func(c *schema.Column) bool {
+		return slices.ContainsFunc(marks, func(w Write) bool {
+			return w.Column == c && w.Value.Kind != WorkerID && (w.Value.Kind != Now || s.IsSaid(w.Value))
+		})
+	}
 	with := func(c *schema.Column) []*schema.Column {
-		if s.Worker != nil && s.Worker != c {
+		if s.Worker != nil && s.Worker != c && leaves(s.Worker) {
 			return []*schema.Column{c, s.Worker}
 		}
 		return []*schema.Column{c}
@@ -34,7 +47,9 @@ func (b *binding) readFence() {
 	switch version := b.one("version"); {
 	case s.Token != nil:
 		s.Fence = Fence{Level: FenceToken, Columns: []*schema.Column{s.Token}}
-	case version != nil:
+	case version != nil && slices.ContainsFunc(marks, func(w Write) bool {
+		return w.Column == version.column && w.Value.Kind == Add && w.Value.By > 0
+	}):
 		s.Fence = Fence{Level: FenceAttempt, Columns: []*schema.Column{version.column}}
 	case s.Attempts != nil && s.Attempts.OnClaim && !s.Attempts.Down && s.Cycle == nil && reset == "" && (s.Attempts.Column.NotNull || !s.Attempts.NullMeansUnlimited):
 		s.Fence = Fence{Level: FenceAttempt, Columns: with(s.Attempts.Column)}
@@ -45,14 +60,17 @@ func (b *binding) readFence() {
 		if len(s.Fence.Columns) == 1 {
 			b.noteRepeats()
 		}
-	case s.Started != nil:
+	case s.Started != nil && leaves(s.Started):
 		s.Fence = Fence{Level: FenceClaimed, Columns: with(s.Started)}
-	case k.lease != nil:
+	case k.lease != nil && leaves(k.lease.column):
 		s.Fence = Fence{Level: FenceClaimed, Columns: with(k.lease.column)}
-	case s.Worker != nil:
+	case s.Worker != nil && leaves(s.Worker):
 		s.Fence = Fence{Level: FenceStatus, Columns: []*schema.Column{s.Worker}}
 	default:
 		s.Fence = Fence{Level: FenceStatus}
+	}
+	if c := s.Fence.Columns; (s.Fence.Level == FenceClaimed || s.Fence.Level == FenceStatus) && len(c) > 0 {
+		s.Fence.Said = said(c[0])
 	}
 	if beat := k.heartbeat; beat != nil && s.Fence.Level == FenceStatus && k.claimed == nil {
 		alike := "a worker that comes late is not told from the next one"

@@ -27,9 +27,9 @@ func (b *binding) writeExplicit() {
 			case name == Claim && b.spec.Strategy == "pop":
 				b.errorf(step.pos, "with strategy=pop a claim is the end of a job").
 					WithHint("Say done in its place: what a claim writes to a row that stays is said of that step.")
-			case name == Claim && value.Kind != Token && value.Kind != Old && r.column == b.columnOf("token"):
-				b.errorf(step.pos, "column %q holds a fresh value for each claim (qgen:token), and %s would write another", r.column.Name, step.pos.Text()).
-					WithHint("Leave qgen:token out where claims write a value of yours: with qgen:worker it is the name that WithWorker says, and is compared; by itself nothing compares it. Or leave claim out here.")
+			case name == Claim && value.Kind != Token && b.marksClaims(r.column):
+				b.errorf(step.pos, "column %q holds a fresh value for each claim, and %s would write another", r.column.Name, step.pos.Text()).
+					WithHint("Leave the token out where claims write a value of yours: with qgen:worker it is the name that WithWorker says, and is compared; by itself nothing compares it. Or leave claim out here.")
 			case name == Enqueue && value.Kind == Add:
 				b.errorf(value.Pos, "a new row has nothing yet in column %q to which %+d could be added", r.column.Name, value.By).
 					WithHint(`Write the number as SQL, in double quotes: on enqueue set "%d".`, value.By)
@@ -56,6 +56,13 @@ func (b *binding) writeExplicit() {
 			}
 		}
 	}
+}
+
+// marksClaims reports whether a column holds a fresh value for each claim.
+func (b *binding) marksClaims(c *schema.Column) bool {
+	return c == b.columnOf("token") || slices.ContainsFunc(b.status, func(s *statusColumn) bool {
+		return s.column == c && s.writes[Running].Kind == Token
+	})
 }
 
 // noteLess says of -1 that it is no number: who means that would not see it before a row has one

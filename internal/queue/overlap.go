@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // judgeOverlap says so where a row may surely be ready while it runs, and nothing that a claim
@@ -225,6 +226,11 @@ func (p Pieces) ordered() bool {
 // leavesReady reports whether a row is surely ready behind a step, as it was before its claim.
 func (b *binding) leavesReady(t *Transition) bool {
 	ready, claim := b.told(Ready), b.spec.Transitions[Claim]
+	if len(t.With) > 0 && slices.ContainsFunc(slices.Concat(ready, b.narrow), func(r Test) bool {
+		return slices.ContainsFunc(r.Alternatives(), func(x Test) bool { return x.Op == Raw && source.Mentions(x.SQL, "select") })
+	}) {
+		return false // other tables tell, which the step writes
+	}
 	writes := func(t *Transition, c *schema.Column) *Write {
 		i := slices.IndexFunc(t.Writes, func(w Write) bool { return w.Column == c })
 		if i < 0 {

@@ -567,6 +567,9 @@ type Fence struct {
 	// Within is the step in which the time among Columns is kept, within which two claims look
 	// alike: "second", "minute" …, "" where it is finer or no column is a time.
 	Within string
+	// Said: what stands in the first of Columns qgen:on says, or whoever claims, so that two claims may leave the
+	// same there.
+	Said bool
 }
 
 // Lease says for how long a claim is good.

@@ -22,3 +22,20 @@ CREATE TABLE calls (
     till timestamptz, -- qgen:lease length=5m expired=claim; status ready~"till is null or till <= {now}" ready:=null running~"till > {now}"; on retry set old
     error text -- qgen:error
 );
+
+-- What a claim leaves as it is, or gets from its caller, is a fence of another kind.
+-- qgen:queue kept
+CREATE TABLE kept (
+    id    bigserial PRIMARY KEY,
+    state text NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    since timestamptz,                 -- qgen:claimed timeout=5m; on claim set old
+    owner text,                        -- qgen:worker; on claim set old
+    v     int NOT NULL DEFAULT 0       -- qgen:version; on claim set old
+);
+
+-- qgen:queue told
+CREATE TABLE told (
+    id    bigserial PRIMARY KEY,
+    state text NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    owner text                         -- qgen:worker; on claim set arg:owner
+);

@@ -48,8 +48,8 @@ var (
 // changed. Any number of processes may call it; once per lease is often enough.
 //
 // It locks the rows it changes until it commits and passes over rows that others hold. A crash
-// leaves each of its two parts done as a whole or not at all. In the caller's transaction an
-// error may leave a part of it: roll back.
+// leaves each of its parts done as a whole or not at all. In the caller's transaction an error
+// may leave a part of it: roll back.
 //
 // It touches 4,096 rows at most: the server takes 65,535 values.
 //

@@ -22,7 +22,7 @@ var (
 // clock, and returns how many. Call it in batches of some thousand until it returns 0.
 //
 // It locks the rows it changes until it commits and passes over rows that others hold. A crash
-// leaves each of its statements done as a whole or not at all.
+// leaves each of its parts done as a whole or not at all.
 //
 // Its SQL is sql/purge_done.sql and sql/purge_failed.sql.
 func (q *Queue) Purge(ctx context.Context, olderThan time.Duration, limit int) (n int, err error) {

@@ -21,7 +21,7 @@ var (
 // thousand until it returns 0.
 //
 // It locks the rows it changes until it commits and passes over rows that others hold. A crash
-// leaves each of its statements done as a whole or not at all.
+// leaves each of its parts done as a whole or not at all.
 //
 // It touches 1,000 rows at most: the locks of many rows are turned into one of the whole table.
 //

@@ -22,7 +22,7 @@ var (
 // processes may call it; once per lease is often enough.
 //
 // It locks the rows it changes until it commits; of two statements that meet, one is undone and
-// made again. A crash leaves each of its statements done as a whole or not at all.
+// made again. A crash leaves each of its parts done as a whole or not at all.
 //
 // Its SQL is sql/recover.sql and sql/recover_failed.sql.
 func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {

@@ -40,8 +40,8 @@ var (
 // once per lease is often enough.
 //
 // It locks the rows it changes until it commits and passes over rows that others hold. A crash
-// leaves each of its two parts done as a whole or not at all. In the caller's transaction an
-// error may leave a part of it: roll back.
+// leaves each of its parts done as a whole or not at all. In the caller's transaction an error
+// may leave a part of it: roll back.
 //
 // Its SQL is sql/recover_lock.sql, sql/recover_move.sql, sql/recover.sql,
 // sql/recover_failed_lock.sql, sql/recover_failed_move.sql and sql/recover_failed.sql.

@@ -22,7 +22,7 @@ var (
 // processes may call it; once per lease is often enough.
 //
 // It locks the rows it changes until it commits and passes over rows that others hold. A crash
-// leaves each of its statements done as a whole or not at all.
+// leaves each of its parts done as a whole or not at all.
 //
 // Its SQL is sql/recover.sql and sql/recover_failed.sql.
 func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {

@@ -34,17 +34,15 @@ var (
 )
 
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
-// more than limit; when nothing is ready it returns no jobs and a nil error. In the same
-// transaction it adds one row to wp_actionscheduler_claims (its claim_id is the token of all the
-// jobs). Where it takes none, no row of wp_actionscheduler_claims is left. When others are
-// quicker to take some of the jobs, it returns the rest: fewer than limit does not mean that no
-// more is ready.
+// more than limit; when nothing is ready it returns no jobs and a nil error. It also adds one
+// row to wp_actionscheduler_claims (its claim_id is the token of all the jobs). Where it takes
+// none, no row of wp_actionscheduler_claims is left. When others are quicker to take some of the
+// jobs, it returns the rest: fewer than limit does not mean that no more is ready.
 //
 // It reads candidates and takes them one by one, each by an UPDATE that compares the old state;
 // the engine locks the table while one runs, and a caller's transaction cannot take it back. A
 // worker that dies leaves its jobs running until their claim expires; then Recover makes them
-// ready again, and those without tries left failed. An error may leave a part of it, and nothing
-// keeps a job from being lost while other tables are written for it.
+// ready again, and those without tries left failed. An error may leave a part of it.
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //

@@ -33,9 +33,9 @@
 // over InnoDB as well, and Verify takes that; generated again from such a DDL it settles many
 // jobs at once.
 //
-// Besides the queue's own rows it writes wp_actionscheduler_claims (Claim), each in the
-// transaction of the operation. A job whose claim was lost writes nothing there. Purge removes
-// nothing from other tables.
+// Besides the queue's own rows it writes wp_actionscheduler_claims (Claim). An engine without
+// transactions keeps what is written there or in the queue's own rows, also where the operation
+// fails behind it. Purge removes nothing from other tables.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // wp_actionscheduler_actions_ready.

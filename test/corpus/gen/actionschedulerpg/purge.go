@@ -39,8 +39,8 @@ var (
 // Call it in batches of some thousand until it returns 0.
 //
 // It locks the rows it changes until it commits and passes over rows that others hold. A crash
-// leaves each of its two parts done as a whole or not at all. In the caller's transaction an
-// error may leave a part of it: roll back.
+// leaves each of its parts done as a whole or not at all. In the caller's transaction an error
+// may leave a part of it: roll back.
 //
 // Its SQL is sql/purge_done_lock.sql, sql/purge_done_delete_actionscheduler_logs.sql,
 // sql/purge_done.sql, sql/purge_failed_lock.sql,

@@ -25,8 +25,8 @@ var (
 	completeSQL  = statement(completeFile)
 )
 
-// Complete marks jobs as done. In the same transaction it moves the row to sentitems and deletes
-// rows of outbox_multipart.
+// Complete marks jobs as done. It also moves the row to sentitems and deletes rows of
+// outbox_multipart.
 //
 // It acts only on the claim that a job came from: when jobs were claimed by others since, or are
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,

@@ -26,8 +26,8 @@
 // jobs at once.
 //
 // Besides the queue's own rows it writes sentitems (Complete, Fail); outbox_multipart (Complete,
-// Fail), each in the transaction of the operation. A job whose claim was lost writes nothing
-// there.
+// Fail). An engine without transactions keeps what is written there or in the queue's own rows,
+// also where the operation fails behind it.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -30,8 +30,8 @@ var (
 // the same transaction. It returns how many rows it changed. Any number of processes may call
 // it; once per lease is often enough.
 //
-// It locks the database for writing while it runs. A crash leaves each of its two parts done as
-// a whole or not at all. In the caller's transaction an error may leave a part of it: roll back.
+// It locks the database for writing while it runs. A crash leaves each of its parts done as a
+// whole or not at all. In the caller's transaction an error may leave a part of it: roll back.
 //
 // Its SQL is sql/recover_lock.sql, sql/recover_move.sql, sql/recover.sql and
 // sql/recover_failed.sql.

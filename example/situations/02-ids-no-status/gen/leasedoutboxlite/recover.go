@@ -22,8 +22,8 @@ var (
 // tries left become failed. It returns how many rows it changed. Any number of processes may
 // call it; once per lease is often enough.
 //
-// It locks the database for writing while it runs. A crash leaves each of its statements done as
-// a whole or not at all.
+// It locks the database for writing while it runs. A crash leaves each of its parts done as a
+// whole or not at all.
 //
 // Its SQL is sql/recover.sql and sql/recover_left.sql.
 func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {

@@ -260,7 +260,7 @@ AND    CASE WHEN tries >= 5 THEN true END
 RETURNING id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new ID, 2: new Path, 3: new Size, 4: new NotBefore
 INSERT /* filesq.Enqueue */ INTO files
@@ -269,7 +269,7 @@ VALUES (coalesce($1::bigint, unique_rowid()), $2, coalesce($3::bigint, 0), $4)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch ID, 2: new_batch Path, 3: new_batch Size, 4: new_batch NotBefore
 INSERT /* filesq.EnqueueMany */ INTO files

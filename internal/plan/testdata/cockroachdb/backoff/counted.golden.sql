@@ -127,7 +127,7 @@ WHERE  state = 'E'
 LIMIT  $1;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new WaitM
 INSERT /* countedq.Enqueue */ INTO counted
@@ -137,7 +137,7 @@ VALUES (coalesce($1::bigint, floor(extract(epoch FROM now()))::bigint),
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch RunAt, 2: new_batch WaitM
 INSERT /* countedq.EnqueueMany */ INTO counted

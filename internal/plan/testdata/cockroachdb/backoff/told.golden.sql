@@ -139,7 +139,7 @@ WHERE  state = 'E'
 LIMIT  $1;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new WaitS, 3: new LongestS
 INSERT /* toldq.Enqueue */ INTO told
@@ -148,7 +148,7 @@ VALUES ($1, coalesce($2::bigint, 5), $3)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch RunAt, 2: new_batch WaitS, 3: new_batch LongestS
 INSERT /* toldq.EnqueueMany */ INTO told

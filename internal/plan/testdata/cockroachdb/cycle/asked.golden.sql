@@ -130,7 +130,7 @@ WHERE  state = 'E'
 LIMIT  $1;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* askedq.Enqueue */ INTO asked
@@ -139,7 +139,7 @@ VALUES (coalesce($1::timestamptz, now()))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch RunAt
 INSERT /* askedq.EnqueueMany */ INTO asked

@@ -103,7 +103,7 @@ AND    CASE WHEN ver = ver_held THEN true END
 RETURNING id, run_at, ver;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* restsq.Enqueue */ INTO rests
@@ -112,7 +112,7 @@ VALUES ($1, 0)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch RunAt
 INSERT /* restsq.EnqueueMany */ INTO rests

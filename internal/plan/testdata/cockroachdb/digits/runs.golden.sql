@@ -192,7 +192,7 @@ AND    made <= lpad(greatest(0, least(floor(extract(epoch FROM now()) - $1)::big
 LIMIT  $2;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunText, 2: new Body
 INSERT /* runsq.Enqueue */ INTO runs
@@ -202,7 +202,7 @@ VALUES (coalesce($1::varchar, lpad(floor(extract(epoch FROM now()))::bigint::tex
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch RunText, 2: new_batch Body
 INSERT /* runsq.EnqueueMany */ INTO runs

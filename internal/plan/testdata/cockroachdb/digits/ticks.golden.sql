@@ -189,7 +189,7 @@ AND    since <= (floor((extract(epoch FROM now()) - $1) * 1000000)::bigint * 100
 LIMIT  $2;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new WaitS
 INSERT /* ticksq.Enqueue */ INTO ticks
@@ -199,7 +199,7 @@ VALUES (coalesce($1::bigint, (floor(extract(epoch FROM now()) * 1000000)::bigint
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch DueAt, 2: new_batch WaitS
 INSERT /* ticksq.EnqueueMany */ INTO ticks

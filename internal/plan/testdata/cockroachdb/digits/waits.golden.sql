@@ -103,7 +103,7 @@ AND    CASE WHEN since = since_held
 RETURNING id, since;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new LastAt, 2: new WaitS
 INSERT /* waitsq.Enqueue */ INTO waits
@@ -112,7 +112,7 @@ VALUES ($1, coalesce($2::bigint, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch LastAt, 2: new_batch WaitS
 INSERT /* waitsq.EnqueueMany */ INTO waits

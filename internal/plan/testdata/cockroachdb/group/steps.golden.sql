@@ -200,7 +200,7 @@ AND    taken_at <= now() - $1::float8 * interval '1 second'
 LIMIT  $2;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new ID, 2: new OrderID, 3: new DueAt
 INSERT /* stepsq.Enqueue */ INTO steps
@@ -209,7 +209,7 @@ VALUES (coalesce($1::bigint, unique_rowid()), $2, $3)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch ID, 2: new_batch OrderID, 3: new_batch DueAt
 INSERT /* stepsq.EnqueueMany */ INTO steps

@@ -330,7 +330,7 @@ AND    since <= now() - $1::float8 * interval '1 second'
 LIMIT  $2;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Grp, 2: new File, 3: new Due, 4: new Weight
 INSERT /* recallsq.Enqueue */ INTO tape_recall
@@ -339,7 +339,7 @@ VALUES ($1, $2, coalesce($3::timestamptz, now()), coalesce($4::bigint, 0))
 RETURNING task_id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Grp, 2: new_batch File, 3: new_batch Due, 4: new_batch Weight
 INSERT /* recallsq.EnqueueMany */ INTO tape_recall

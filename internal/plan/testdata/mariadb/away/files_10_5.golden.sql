@@ -343,7 +343,7 @@ WHERE  (id = ?)
 AND    tries >= 5;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Path, 2: new Size, 3: new NotBefore
 INSERT /* files105q.Enqueue */ INTO files
@@ -351,7 +351,7 @@ INSERT /* files105q.Enqueue */ INTO files
 VALUES (?, coalesce(?, 0), ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Path Size NotBefore
 INSERT /* files105q.EnqueueMany */ INTO files

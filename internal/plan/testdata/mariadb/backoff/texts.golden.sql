@@ -181,7 +181,7 @@ FROM   texts FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* textsq.Enqueue */ INTO texts
@@ -189,7 +189,7 @@ INSERT /* textsq.Enqueue */ INTO texts
 VALUES (coalesce(?, DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ')));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list RunAt
 INSERT /* textsq.EnqueueMany */ INTO texts

@@ -121,7 +121,7 @@ WHERE  (id = ?)
 AND    run_at <= UNIX_TIMESTAMP();
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new WaitS
 INSERT /* reckonedq.Enqueue */ INTO reckoned
@@ -129,7 +129,7 @@ INSERT /* reckonedq.Enqueue */ INTO reckoned
 VALUES (coalesce(?, UNIX_TIMESTAMP()), coalesce(?, 60));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list RunAt WaitS
 INSERT /* reckonedq.EnqueueMany */ INTO reckoned

@@ -173,7 +173,7 @@ FROM   rests FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* restsq.Enqueue */ INTO rests
@@ -181,7 +181,7 @@ INSERT /* restsq.Enqueue */ INTO rests
 VALUES (?, 0);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list RunAt
 INSERT /* restsq.EnqueueMany */ INTO rests

@@ -313,7 +313,7 @@ FROM   (
        STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Kind, 2: new Priority, 3: new NotBefore, 4: new Body
 INSERT /* email105q.Enqueue */ INTO email_outbox
@@ -321,7 +321,7 @@ INSERT /* email105q.Enqueue */ INTO email_outbox
 VALUES (?, coalesce(?, 0), NOW(6), ?, ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Kind Priority NotBefore Body
 INSERT /* email105q.EnqueueMany */ INTO email_outbox

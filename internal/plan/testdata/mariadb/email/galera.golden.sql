@@ -337,7 +337,7 @@ FROM   (
        STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Kind, 2: new Priority, 3: new NotBefore, 4: new Body
 INSERT /* galeraq.Enqueue */ INTO email_outbox

@@ -347,7 +347,7 @@ FROM   (
        STRAIGHT_JOIN steps ON steps.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new OrderID, 2: new DueAt
 INSERT /* stepsq.Enqueue */ INTO steps
@@ -355,7 +355,7 @@ INSERT /* stepsq.Enqueue */ INTO steps
 VALUES (?, FROM_UNIXTIME(? * 0.000001));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list OrderID DueAt
 INSERT /* stepsq.EnqueueMany */ INTO steps

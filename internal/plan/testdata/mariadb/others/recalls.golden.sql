@@ -389,7 +389,7 @@ FROM   (
        STRAIGHT_JOIN tape_recall ON tape_recall.task_id = picked.task_id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Grp, 2: new File, 3: new Due, 4: new Weight
 INSERT /* recallsq.Enqueue */ INTO tape_recall
@@ -397,7 +397,7 @@ INSERT /* recallsq.Enqueue */ INTO tape_recall
 VALUES (?, ?, coalesce(?, CURRENT_TIMESTAMP(6)), coalesce(?, 0));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Grp File Due Weight
 INSERT /* recallsq.EnqueueMany */ INTO tape_recall

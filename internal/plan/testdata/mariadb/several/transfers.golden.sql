@@ -198,7 +198,7 @@ FROM   (
        STRAIGHT_JOIN transfers ON transfers.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Due, 2: new Urgency, 3: new Payload
 INSERT /* transfersq.Enqueue */ INTO transfers
@@ -206,7 +206,7 @@ INSERT /* transfersq.Enqueue */ INTO transfers
 VALUES (?, coalesce(?, 0), ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Due Urgency Payload
 INSERT /* transfersq.EnqueueMany */ INTO transfers

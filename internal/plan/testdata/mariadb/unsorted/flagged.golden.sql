@@ -147,7 +147,7 @@ FROM   (
        STRAIGHT_JOIN flagged ON flagged.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Flags, 2: new Due
 INSERT /* flaggedq.Enqueue */ INTO flagged
@@ -155,7 +155,7 @@ INSERT /* flaggedq.Enqueue */ INTO flagged
 VALUES (?, coalesce(?, UTC_TIMESTAMP(6)));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Flags Due
 INSERT /* flaggedq.EnqueueMany */ INTO flagged

@@ -362,7 +362,7 @@ FROM   OPENJSON(@p1) WITH (
 WHERE  tries >= 5;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new ID, 2: new Path, 3: new Size, 4: new NotBefore
 INSERT /* filesq.Enqueue */ INTO files

@@ -122,7 +122,7 @@ FROM   OPENJSON(@p1) WITH (
 WHERE  tries = tries_held;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* textsq.Enqueue */ INTO texts
@@ -131,7 +131,7 @@ OUTPUT inserted.id
 VALUES (coalesce(CONVERT(varchar(8000), @p1), FORMAT(SYSUTCDATETIME(), 'yyyy-MM-dd"T"HH:mm:ss.fff"Z"', 'en-US')));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all RunAt
 SET /* textsq.EnqueueMany */ NOCOUNT ON;

@@ -181,7 +181,7 @@ DELETE FROM picked
 OUTPUT deleted.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new WaitS, 3: new LongestS
 INSERT /* toldq.Enqueue */ INTO told
@@ -190,7 +190,7 @@ OUTPUT inserted.id
 VALUES (CONVERT(datetime2, @p1, 126), coalesce(@p2, 5), @p3);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all RunAt WaitS LongestS
 SET /* toldq.EnqueueMany */ NOCOUNT ON;

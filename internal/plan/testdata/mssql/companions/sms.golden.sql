@@ -593,7 +593,7 @@ WHERE  state = 'busy'
 AND    retries >= 3;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new Priority, 3: new NumberTo, 4: new Body
 INSERT /* smsq.Enqueue */ INTO outbox
@@ -604,7 +604,7 @@ VALUES (SYSDATETIMEOFFSET(),
         CONVERT(varchar(8000), @p3), @p4);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all DueAt Priority NumberTo Body
 SET /* smsq.EnqueueMany */ NOCOUNT ON;

@@ -131,7 +131,7 @@ WHERE  till = till_held
 AND    till IS NOT NULL;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RanAt, 2: new WaitS
 INSERT /* addedq.Enqueue */ INTO added
@@ -140,7 +140,7 @@ OUTPUT inserted.id
 VALUES (@p1, coalesce(@p2, 60));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all RanAt WaitS
 SET /* addedq.EnqueueMany */ NOCOUNT ON;

@@ -163,7 +163,7 @@ SET    state = 'N',
 OUTPUT inserted.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* askedq.Enqueue */ INTO asked
@@ -172,7 +172,7 @@ OUTPUT inserted.id
 VALUES (coalesce(CONVERT(datetime2, @p1, 126), SYSUTCDATETIME()));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all RunAt
 SET /* askedq.EnqueueMany */ NOCOUNT ON;

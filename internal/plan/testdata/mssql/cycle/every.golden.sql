@@ -224,7 +224,7 @@ SET    till = NULL,
 OUTPUT inserted.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new Every
 INSERT /* everyq.Enqueue */ INTO every
@@ -233,7 +233,7 @@ OUTPUT inserted.id
 VALUES (CONVERT(datetime2, @p1, 126), coalesce(@p2, 60));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all RunAt Every
 SET /* everyq.EnqueueMany */ NOCOUNT ON;

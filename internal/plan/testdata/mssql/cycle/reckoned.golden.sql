@@ -98,7 +98,7 @@ FROM   OPENJSON(@p2) WITH (
 WHERE  run_at <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME());
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new WaitS
 INSERT /* reckonedq.Enqueue */ INTO reckoned
@@ -108,7 +108,7 @@ VALUES (coalesce(@p1, DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME())),
         coalesce(@p2, 60));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all RunAt WaitS
 SET /* reckonedq.EnqueueMany */ NOCOUNT ON;

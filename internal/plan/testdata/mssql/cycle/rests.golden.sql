@@ -128,7 +128,7 @@ FROM   OPENJSON(@p1) WITH (
 WHERE  ver = ver_held;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* restsq.Enqueue */ INTO rests
@@ -137,7 +137,7 @@ OUTPUT inserted.id
 VALUES (CONVERT(datetime2, @p1, 126), 0);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all RunAt
 SET /* restsq.EnqueueMany */ NOCOUNT ON;

@@ -251,7 +251,7 @@ DELETE FROM picked
 OUTPUT deleted.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunText, 2: new Body
 INSERT /* runsq.Enqueue */ INTO runs
@@ -262,7 +262,7 @@ VALUES (coalesce(CONVERT(varchar(8000), @p1), RIGHT(REPLICATE('0', 11) + CAST(CA
         CONVERT(varchar(8000), @p2));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all RunText Body
 SET /* runsq.EnqueueMany */ NOCOUNT ON;

@@ -247,7 +247,7 @@ DELETE FROM picked
 OUTPUT deleted.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new WaitS
 INSERT /* ticksq.Enqueue */ INTO ticks
@@ -257,7 +257,7 @@ VALUES (coalesce(@p1, DATEDIFF_BIG(nanosecond, '19700101', SYSUTCDATETIME())),
         coalesce(@p2, 60));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all DueAt WaitS
 SET /* ticksq.EnqueueMany */ NOCOUNT ON;

@@ -126,7 +126,7 @@ WHERE  since = CONVERT(varchar(8000), since_held)
 AND    since IS NOT NULL;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new LastAt, 2: new WaitS
 INSERT /* waitsq.Enqueue */ INTO waits
@@ -135,7 +135,7 @@ OUTPUT inserted.id
 VALUES (CONVERT(varchar(8000), @p1), coalesce(@p2, 60));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all LastAt WaitS
 SET /* waitsq.EnqueueMany */ NOCOUNT ON;

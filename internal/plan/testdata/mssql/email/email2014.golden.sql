@@ -231,7 +231,7 @@ DELETE FROM picked
 OUTPUT deleted.msg_id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Kind, 2: new Priority, 3: new NotBefore, 4: new Body
 INSERT /* email2014q.Enqueue */ INTO dbo.email_outbox

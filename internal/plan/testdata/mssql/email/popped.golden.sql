@@ -70,7 +70,7 @@ DELETE FROM picked
 OUTPUT deleted.msg_id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Kind, 2: new Priority, 3: new NotBefore, 4: new Body
 INSERT /* poppedq.Enqueue */ INTO dbo.email_outbox
@@ -80,7 +80,7 @@ VALUES (CONVERT(varchar(8000), @p1), coalesce(@p2, (0)), SYSDATETIMEOFFSET(),
         CONVERT(datetime2, @p3, 126), @p4);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all Kind Priority NotBefore Body
 SET /* poppedq.EnqueueMany */ NOCOUNT ON;

@@ -272,7 +272,7 @@ DELETE FROM picked
 OUTPUT deleted.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new OrderID, 2: new DueAt
 INSERT /* stepsq.Enqueue */ INTO steps
@@ -281,7 +281,7 @@ OUTPUT inserted.id
 VALUES (@p1, CONVERT(datetimeoffset, @p2, 126));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all OrderID DueAt
 SET /* stepsq.EnqueueMany */ NOCOUNT ON;

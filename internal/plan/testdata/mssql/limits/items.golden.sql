@@ -200,7 +200,7 @@ DELETE FROM picked
 OUTPUT deleted.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt
 INSERT /* itemsq.Enqueue */ INTO items
@@ -209,7 +209,7 @@ OUTPUT inserted.id
 VALUES (CONVERT(datetimeoffset, @p1, 126));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all DueAt
 SET /* itemsq.EnqueueMany */ NOCOUNT ON;

@@ -253,7 +253,7 @@ DELETE FROM picked
 OUTPUT deleted.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* jobsq.Enqueue */ INTO jobs
@@ -262,7 +262,7 @@ OUTPUT inserted.id
 VALUES (SYSUTCDATETIME(), CONVERT(datetime2, @p1, 126));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all RunAt
 SET /* jobsq.EnqueueMany */ NOCOUNT ON;

@@ -203,7 +203,7 @@ DELETE FROM picked
 OUTPUT deleted.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new Body
 INSERT /* runsq.Enqueue */ INTO runs
@@ -213,7 +213,7 @@ VALUES (@p1, DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()),
         CONVERT(varchar(8000), @p2));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all DueAt Body
 SET /* runsq.EnqueueMany */ NOCOUNT ON;

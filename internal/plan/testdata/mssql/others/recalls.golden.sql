@@ -423,7 +423,7 @@ DELETE FROM picked
 OUTPUT deleted.task_id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Grp, 2: new File, 3: new Due, 4: new Weight
 INSERT /* recallsq.Enqueue */ INTO tape_recall
@@ -433,7 +433,7 @@ VALUES (@p1, @p2, coalesce(CONVERT(datetime2, @p3, 126), SYSUTCDATETIME()),
         coalesce(@p4, 0));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all Grp File Due Weight
 SET /* recallsq.EnqueueMany */ NOCOUNT ON;

@@ -160,7 +160,7 @@ DELETE FROM picked
 OUTPUT deleted.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Until
 INSERT /* seenq.Enqueue */ INTO seen
@@ -169,7 +169,7 @@ OUTPUT inserted.id
 VALUES (coalesce(CONVERT(datetime2, @p1, 126), DATEADD(second, DATEDIFF(second, '20200101', SYSUTCDATETIME()), '20200101')));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all Until
 SET /* seenq.EnqueueMany */ NOCOUNT ON;

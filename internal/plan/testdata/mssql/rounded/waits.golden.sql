@@ -203,7 +203,7 @@ DELETE FROM picked
 OUTPUT deleted.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Due
 INSERT /* waitsq.Enqueue */ INTO waits
@@ -212,7 +212,7 @@ OUTPUT inserted.id
 VALUES (coalesce(CONVERT(smalldatetime, @p1, 126), DATEADD(minute, DATEDIFF(minute, '20200101', SYSUTCDATETIME()), '20200101')));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all Due
 SET /* waitsq.EnqueueMany */ NOCOUNT ON;

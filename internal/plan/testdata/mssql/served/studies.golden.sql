@@ -213,7 +213,7 @@ DELETE FROM picked
 OUTPUT LOWER(CONVERT(char(36), deleted.guid));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new GUID, 2: new DueAt, 3: new Kind
 INSERT /* studiesq.Enqueue */ INTO dbo.studies

@@ -126,7 +126,7 @@ WHERE  until_at = CONVERT(datetime2, until_at_held, 126)
 AND    until_at IS NOT NULL;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: nothing that others wait for
 -- arguments: 1: new SizeMb
 INSERT /* uploadsq.Enqueue */ INTO uploads
@@ -135,7 +135,7 @@ OUTPUT inserted.id
 VALUES (@p1);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_all SizeMb
 SET /* uploadsq.EnqueueMany */ NOCOUNT ON;

@@ -135,7 +135,7 @@ WHERE  ((id, time) IN ((?, ?)))
 AND    status = 'processing';
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Job, 2: new Time
 INSERT /* jobsq.Enqueue */ INTO background_job
@@ -143,7 +143,7 @@ INSERT /* jobsq.Enqueue */ INTO background_job
 VALUES (?, coalesce(?, UNIX_TIMESTAMP()));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Job Time
 INSERT /* jobsq.EnqueueMany */ INTO background_job

@@ -198,7 +198,7 @@ SET    at = '2000-01-01 00:00:00',
        status = 1;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new At
 INSERT /* revivedq.Enqueue */ INTO revived
@@ -206,7 +206,7 @@ INSERT /* revivedq.Enqueue */ INTO revived
 VALUES (coalesce(?, '2000-01-01 00:00:00'));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list At
 INSERT /* revivedq.EnqueueMany */ INTO revived

@@ -331,7 +331,7 @@ WHERE  (id IN (?))
 AND    tries >= 5;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Path, 2: new Size, 3: new NotBefore
 INSERT /* filesq.Enqueue */ INTO files
@@ -339,7 +339,7 @@ INSERT /* filesq.Enqueue */ INTO files
 VALUES (?, coalesce(?, 0), ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Path Size NotBefore
 INSERT /* filesq.EnqueueMany */ INTO files

@@ -209,7 +209,7 @@ FROM   (
        STRAIGHT_JOIN counted ON counted.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new WaitM
 INSERT /* countedq.Enqueue */ INTO counted
@@ -217,7 +217,7 @@ INSERT /* countedq.Enqueue */ INTO counted
 VALUES (coalesce(?, UNIX_TIMESTAMP()), coalesce(?, 1));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list RunAt WaitM
 INSERT /* countedq.EnqueueMany */ INTO counted

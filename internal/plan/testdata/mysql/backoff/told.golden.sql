@@ -217,7 +217,7 @@ FROM   (
        STRAIGHT_JOIN told ON told.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new WaitS, 3: new LongestS
 INSERT /* toldq.Enqueue */ INTO told
@@ -225,7 +225,7 @@ INSERT /* toldq.Enqueue */ INTO told
 VALUES (?, coalesce(?, 5), ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list RunAt WaitS LongestS
 INSERT /* toldq.EnqueueMany */ INTO told

@@ -15,7 +15,7 @@
 --
 -- The table is of the engine MyISAM, which has no transactions and locks no rows: what is written stays written, whatever becomes of the transaction of the caller's. The package works over InnoDB as well, and Verify takes that; generated again from such a DDL it settles many jobs at once.
 --
--- Besides the queue's own rows it writes runs (Claim), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
+-- Besides the queue's own rows it writes runs (Claim). An engine without transactions keeps what is written there or in the queue's own rows, also where the operation fails behind it. Purge removes nothing from other tables.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready.
 --

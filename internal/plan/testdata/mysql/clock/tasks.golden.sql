@@ -160,7 +160,7 @@ FROM   (
        STRAIGHT_JOIN tasks ON tasks.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: nothing that others wait for
 -- arguments: 1: new TTL
 INSERT /* tasksq.Enqueue */ INTO tasks
@@ -168,7 +168,7 @@ INSERT /* tasksq.Enqueue */ INTO tasks
 VALUES (UNIX_TIMESTAMP(), ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list TTL
 INSERT /* tasksq.EnqueueMany */ INTO tasks

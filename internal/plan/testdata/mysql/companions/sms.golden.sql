@@ -539,7 +539,7 @@ AND    state = 'busy'
 AND    retries >= 3;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new Priority, 3: new NumberTo, 4: new Body
 INSERT /* smsq.Enqueue */ INTO outbox
@@ -547,7 +547,7 @@ INSERT /* smsq.Enqueue */ INTO outbox
 VALUES (UTC_TIMESTAMP(6), coalesce(?, CURRENT_TIMESTAMP(6)), coalesce(?, 0), ?, ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list DueAt Priority NumberTo Body
 INSERT /* smsq.EnqueueMany */ INTO outbox

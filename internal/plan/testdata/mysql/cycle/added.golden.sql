@@ -177,7 +177,7 @@ FROM   added FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RanAt, 2: new WaitS
 INSERT /* addedq.Enqueue */ INTO added
@@ -185,7 +185,7 @@ INSERT /* addedq.Enqueue */ INTO added
 VALUES (?, coalesce(?, 60));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list RanAt WaitS
 INSERT /* addedq.EnqueueMany */ INTO added

@@ -206,7 +206,7 @@ SET    state = 'N',
        holder = NULL;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* askedq.Enqueue */ INTO asked
@@ -214,7 +214,7 @@ INSERT /* askedq.Enqueue */ INTO asked
 VALUES (coalesce(?, UTC_TIMESTAMP(6)));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list RunAt
 INSERT /* askedq.EnqueueMany */ INTO asked

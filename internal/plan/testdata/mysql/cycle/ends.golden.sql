@@ -152,7 +152,7 @@ UPDATE /* endsq.Redrive */ (
 SET    state = 'N';
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* endsq.Enqueue */ INTO ends
@@ -160,7 +160,7 @@ INSERT /* endsq.Enqueue */ INTO ends
 VALUES (coalesce(?, UTC_TIMESTAMP(0)));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list RunAt
 INSERT /* endsq.EnqueueMany */ INTO ends

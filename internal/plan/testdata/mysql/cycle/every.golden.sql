@@ -277,7 +277,7 @@ SET    till = NULL,
        tries = 3;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new Every
 INSERT /* everyq.Enqueue */ INTO every
@@ -285,7 +285,7 @@ INSERT /* everyq.Enqueue */ INTO every
 VALUES (?, coalesce(?, 60));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list RunAt Every
 INSERT /* everyq.EnqueueMany */ INTO every

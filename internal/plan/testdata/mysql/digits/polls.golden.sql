@@ -133,7 +133,7 @@ WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new AskedAt, 2: new WaitS
 INSERT /* pollsq.Enqueue */ INTO polls
@@ -141,7 +141,7 @@ INSERT /* pollsq.Enqueue */ INTO polls
 VALUES (?, coalesce(?, 60));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list AskedAt WaitS
 INSERT /* pollsq.EnqueueMany */ INTO polls

@@ -316,7 +316,7 @@ FROM   (
        STRAIGHT_JOIN runs ON runs.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunText, 2: new Body
 INSERT /* runsq.Enqueue */ INTO runs
@@ -325,7 +325,7 @@ VALUES (coalesce(?, LPAD(CAST(UNIX_TIMESTAMP() AS SIGNED), 11, '0')),
         LPAD(CAST(UNIX_TIMESTAMP() AS SIGNED), 10, '0'), ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list RunText Body
 INSERT /* runsq.EnqueueMany */ INTO runs

@@ -184,7 +184,7 @@ FROM   waits FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new LastAt, 2: new WaitS
 INSERT /* waitsq.Enqueue */ INTO waits
@@ -192,7 +192,7 @@ INSERT /* waitsq.Enqueue */ INTO waits
 VALUES (?, coalesce(?, 60));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list LastAt WaitS
 INSERT /* waitsq.EnqueueMany */ INTO waits

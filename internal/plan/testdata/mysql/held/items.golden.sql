@@ -144,7 +144,7 @@ FROM   (
        STRAIGHT_JOIN items ON items.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due and the conditions of the queue hold
 -- locks: nothing that others wait for
 -- arguments: 1: new Kind, 2: new DueAt, 3: new ExpiresAt, 4: new Body
 INSERT /* itemsq.Enqueue */ INTO items
@@ -152,7 +152,7 @@ INSERT /* itemsq.Enqueue */ INTO items
 VALUES (?, ?, ?, ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due and the conditions of the queue hold, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Kind DueAt ExpiresAt Body
 INSERT /* itemsq.EnqueueMany */ INTO items

@@ -122,7 +122,7 @@ WHERE  ((shard, due, id) IN ((?, ?, ?)))
 AND    due <= UTC_TIMESTAMP(6);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Shard, 2: new Due, 3: new ID, 4: new Data
 INSERT /* timersq.Enqueue */ INTO timers
@@ -130,7 +130,7 @@ INSERT /* timersq.Enqueue */ INTO timers
 VALUES (?, ?, ?, ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Shard Due ID Data
 INSERT /* timersq.EnqueueMany */ INTO timers

@@ -282,7 +282,7 @@ FROM   (
                                AND    triggers.kind = picked.kind;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Scheduler, 2: new Name, 3: new Kind, 4: new Job, 5: new JobKind, 6: new FireAt, 7: new Priority
 INSERT /* triggersq.Enqueue */ INTO triggers
@@ -292,7 +292,7 @@ VALUES (?, ?, ?, ?, ?, 'WAITING',
         ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Scheduler Name Kind Job JobKind FireAt Priority
 INSERT /* triggersq.EnqueueMany */ INTO triggers

@@ -259,7 +259,7 @@ FROM   (
        STRAIGHT_JOIN items ON items.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt
 INSERT /* itemsq.Enqueue */ INTO items
@@ -267,7 +267,7 @@ INSERT /* itemsq.Enqueue */ INTO items
 VALUES (?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list DueAt
 INSERT /* itemsq.EnqueueMany */ INTO items

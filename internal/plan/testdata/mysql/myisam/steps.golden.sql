@@ -158,7 +158,7 @@ FROM   (
        STRAIGHT_JOIN steps ON steps.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: the table, while the statement runs
 -- arguments: 1: new Batch
 INSERT /* stepsq.Enqueue */ INTO steps
@@ -166,7 +166,7 @@ INSERT /* stepsq.Enqueue */ INTO steps
 VALUES (?, 'N');
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: the table, while the statement runs
 -- arguments: 1: new_list Batch
 INSERT /* stepsq.EnqueueMany */ INTO steps

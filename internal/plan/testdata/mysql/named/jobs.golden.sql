@@ -307,7 +307,7 @@ FROM   (
        STRAIGHT_JOIN jobs ON jobs.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* jobsq.Enqueue */ INTO jobs
@@ -315,7 +315,7 @@ INSERT /* jobsq.Enqueue */ INTO jobs
 VALUES (UTC_TIMESTAMP(6), ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list RunAt
 INSERT /* jobsq.EnqueueMany */ INTO jobs

@@ -262,7 +262,7 @@ FROM   (
        STRAIGHT_JOIN runs ON runs.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new Body
 INSERT /* runsq.Enqueue */ INTO runs
@@ -270,7 +270,7 @@ INSERT /* runsq.Enqueue */ INTO runs
 VALUES (?, UNIX_TIMESTAMP(), ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list DueAt Body
 INSERT /* runsq.EnqueueMany */ INTO runs

@@ -212,7 +212,7 @@ FROM   (
        STRAIGHT_JOIN tasks ON tasks.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new Body
 INSERT /* tasksq.Enqueue */ INTO tasks
@@ -220,7 +220,7 @@ INSERT /* tasksq.Enqueue */ INTO tasks
 VALUES (?, ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list DueAt Body
 INSERT /* tasksq.EnqueueMany */ INTO tasks

@@ -288,7 +288,7 @@ FROM   (
        STRAIGHT_JOIN wp_actionscheduler_actions ON wp_actionscheduler_actions.action_id = picked.action_id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Hook, 2: new ScheduledDateGmt, 3: new Priority, 4: new Args, 5: new ClaimID
 INSERT /* actionsq.Enqueue */ INTO wp_actionscheduler_actions
@@ -297,7 +297,7 @@ VALUES (?, 'pending', coalesce(?, '0000-00-00 00:00:00'), coalesce(?, '10'), ?,
         NULL, coalesce(?, '0'));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Hook ScheduledDateGmt Priority Args ClaimID
 INSERT /* actionsq.EnqueueMany */ INTO wp_actionscheduler_actions

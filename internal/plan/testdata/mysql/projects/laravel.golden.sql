@@ -178,7 +178,7 @@ WHERE  ((id, attempts) IN ((?, ?)))
 AND    reserved_at IS NOT NULL;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Queue, 2: new Payload, 3: new AvailableAt
 INSERT /* laravelq.Enqueue */ INTO jobs
@@ -186,7 +186,7 @@ INSERT /* laravelq.Enqueue */ INTO jobs
 VALUES (?, ?, 0, coalesce(?, UNIX_TIMESTAMP()), UNIX_TIMESTAMP());
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Queue Payload AvailableAt
 INSERT /* laravelq.EnqueueMany */ INTO jobs

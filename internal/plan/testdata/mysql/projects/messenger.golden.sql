@@ -178,7 +178,7 @@ FROM   messenger_messages FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Body, 2: new Headers, 3: new QueueName, 4: new AvailableAt
 INSERT /* messengerq.Enqueue */ INTO messenger_messages
@@ -186,7 +186,7 @@ INSERT /* messengerq.Enqueue */ INTO messenger_messages
 VALUES (?, ?, ?, UTC_TIMESTAMP(0), coalesce(?, UTC_TIMESTAMP(0)));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Body Headers QueueName AvailableAt
 INSERT /* messengerq.EnqueueMany */ INTO messenger_messages

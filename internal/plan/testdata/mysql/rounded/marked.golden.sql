@@ -232,7 +232,7 @@ FROM   (
        STRAIGHT_JOIN marked ON marked.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Due, 2: new Beat
 INSERT /* markedq.Enqueue */ INTO marked
@@ -240,7 +240,7 @@ INSERT /* markedq.Enqueue */ INTO marked
 VALUES (coalesce(?, UTC_TIMESTAMP(3)), ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Due Beat
 INSERT /* markedq.EnqueueMany */ INTO marked

@@ -221,7 +221,7 @@ FROM   (
        STRAIGHT_JOIN seen ON seen.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Until
 INSERT /* seenq.Enqueue */ INTO seen
@@ -229,7 +229,7 @@ INSERT /* seenq.Enqueue */ INTO seen
 VALUES (coalesce(FROM_UNIXTIME(? * 0.000001), NOW(0)));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Until
 INSERT /* seenq.EnqueueMany */ INTO seen

@@ -249,7 +249,7 @@ FROM   (
        STRAIGHT_JOIN waits ON waits.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Due
 INSERT /* waitsq.Enqueue */ INTO waits
@@ -257,7 +257,7 @@ INSERT /* waitsq.Enqueue */ INTO waits
 VALUES (coalesce(?, UTC_TIMESTAMP(0)));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Due
 INSERT /* waitsq.EnqueueMany */ INTO waits

@@ -271,7 +271,7 @@ FROM   (
        STRAIGHT_JOIN works ON works.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new Kind
 INSERT /* askedq.Enqueue */ INTO works
@@ -279,7 +279,7 @@ INSERT /* askedq.Enqueue */ INTO works
 VALUES (coalesce(?, UTC_TIMESTAMP(6)), ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list DueAt Kind
 INSERT /* askedq.EnqueueMany */ INTO works

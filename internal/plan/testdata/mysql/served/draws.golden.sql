@@ -157,7 +157,7 @@ FROM   (
        STRAIGHT_JOIN draws ON draws.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Room, 2: new DueAt
 INSERT /* drawsq.Enqueue */ INTO draws
@@ -165,7 +165,7 @@ INSERT /* drawsq.Enqueue */ INTO draws
 VALUES (?, ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Room DueAt
 INSERT /* drawsq.EnqueueMany */ INTO draws

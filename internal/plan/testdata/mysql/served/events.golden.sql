@@ -137,7 +137,7 @@ WHERE  ((fleet, marked) IN ((?, ?)))
 AND    marked IS NOT NULL;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the table, while the statement runs
 -- arguments: 1: new Fleet, 2: new At
 INSERT /* eventsq.Enqueue */ INTO events
@@ -145,7 +145,7 @@ INSERT /* eventsq.Enqueue */ INTO events
 VALUES (?, coalesce(?, UNIX_TIMESTAMP()));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the table, while the statement runs
 -- arguments: 1: new_list Fleet At
 INSERT /* eventsq.EnqueueMany */ INTO events

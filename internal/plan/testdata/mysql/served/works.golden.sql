@@ -246,7 +246,7 @@ FROM   (
        STRAIGHT_JOIN works ON works.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new Kind
 INSERT /* worksq.Enqueue */ INTO works
@@ -254,7 +254,7 @@ INSERT /* worksq.Enqueue */ INTO works
 VALUES (coalesce(?, UTC_TIMESTAMP(6)), ?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list DueAt Kind
 INSERT /* worksq.EnqueueMany */ INTO works

@@ -172,7 +172,7 @@ FROM   (
        STRAIGHT_JOIN files ON files.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: nothing that others wait for
 -- arguments: 1: new Rec
 INSERT /* filesq.Enqueue */ INTO files
@@ -180,7 +180,7 @@ INSERT /* filesq.Enqueue */ INTO files
 VALUES (?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Rec
 INSERT /* filesq.EnqueueMany */ INTO files

@@ -148,7 +148,7 @@ FROM   (
        STRAIGHT_JOIN jobs ON jobs.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: nothing that others wait for
 -- arguments: 1: new Rec
 INSERT /* jobsq.Enqueue */ INTO jobs
@@ -156,7 +156,7 @@ INSERT /* jobsq.Enqueue */ INTO jobs
 VALUES (?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Rec
 INSERT /* jobsq.EnqueueMany */ INTO jobs

@@ -184,7 +184,7 @@ FROM   uploads FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: nothing that others wait for
 -- arguments: 1: new SizeMb
 INSERT /* uploadsq.Enqueue */ INTO uploads
@@ -192,7 +192,7 @@ INSERT /* uploadsq.Enqueue */ INTO uploads
 VALUES (?);
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list SizeMb
 INSERT /* uploadsq.EnqueueMany */ INTO uploads

@@ -220,7 +220,7 @@ FROM   (
        STRAIGHT_JOIN urls ON urls.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row; or what it changes of the row that is like it in url (unique key urls_url)
+-- enqueue: a new row, ready when it is due; or what it changes of the row that is like it in url (unique key urls_url)
 -- locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key
 -- arguments: 1: new URL, 2: new Priority, 3: new RunAt, 4: new Body, 5: new Note, 6: new RunAt
 INSERT /* urlsq.Enqueue */ INTO urls

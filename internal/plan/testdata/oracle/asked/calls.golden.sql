@@ -67,7 +67,7 @@ BEGIN
 END;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: nothing that others wait for
 -- arguments: 1: new_key
 INSERT /* callsq.Enqueue */ INTO CALLS

@@ -361,7 +361,7 @@ BEGIN
 END;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Path, 2: new Bytes, 3: new NotBefore, 4: new_key
 INSERT /* filesq.Enqueue */ INTO FILES

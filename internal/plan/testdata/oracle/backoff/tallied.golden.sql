@@ -188,7 +188,7 @@ WHERE  ROWID IN (
 AND    STATE = 'E';
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new WaitM, 3: new_key
 INSERT /* talliedq.Enqueue */ INTO TALLIED

@@ -158,7 +158,7 @@ FROM   TEXTS
 WHERE  (ID = :v0);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new_key
 INSERT /* textsq.Enqueue */ INTO TEXTS

@@ -529,7 +529,7 @@ BEGIN
 END;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new Priority, 3: new NumberTo, 4: new Body, 5: new_key
 INSERT /* smsq.Enqueue */ INTO OUTBOX

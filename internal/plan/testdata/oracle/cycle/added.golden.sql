@@ -167,7 +167,7 @@ FROM   ADDED
 WHERE  (ID = :v0);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RanAt, 2: new WaitS, 3: new_key
 INSERT /* addedq.Enqueue */ INTO ADDED

@@ -186,7 +186,7 @@ WHERE  ROWID IN (
 AND    STATE = 'E';
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new_key
 INSERT /* askedq.Enqueue */ INTO ASKED

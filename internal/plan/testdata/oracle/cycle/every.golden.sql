@@ -263,7 +263,7 @@ AND    STATE = 'N'
 AND    TRIES <= 0;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new Every, 3: new_key
 INSERT /* everyq.Enqueue */ INTO EVERY

@@ -118,7 +118,7 @@ BEGIN
 END;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new WaitS, 3: new_key
 INSERT /* reckonedq.Enqueue */ INTO RECKONED

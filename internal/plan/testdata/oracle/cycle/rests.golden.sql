@@ -164,7 +164,7 @@ FROM   RESTS
 WHERE  (ID = :v0);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new_key
 INSERT /* restsq.Enqueue */ INTO RESTS

@@ -283,7 +283,7 @@ AND    STATE = 'F'
 AND    SINCE <= FLOOR(FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) * 1000000000 + TO_NUMBER(TO_CHAR(SYSTIMESTAMP, 'FF9')) - :3 * 1000000000);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new WaitS, 3: new_key
 INSERT /* ticksq.Enqueue */ INTO TICKS

@@ -162,7 +162,7 @@ FROM   WAITS
 WHERE  (ID = :v0);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new LastAt, 2: new WaitS, 3: new_key
 INSERT /* waitsq.Enqueue */ INTO WAITS

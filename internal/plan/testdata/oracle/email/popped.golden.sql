@@ -95,7 +95,7 @@ AND    STATE = 'C'
 AND    CREATED_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Kind, 2: new Priority, 3: new NotBefore, 4: new Body, 5: new_key
 INSERT /* poppedq.Enqueue */ INTO EMAIL_OUTBOX

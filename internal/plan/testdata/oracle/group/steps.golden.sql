@@ -309,7 +309,7 @@ AND    STATE = 'dead'
 AND    TAKEN_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new OrderID, 2: new DueAt, 3: new_key
 INSERT /* stepsq.Enqueue */ INTO STEPS

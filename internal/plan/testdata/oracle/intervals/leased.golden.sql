@@ -202,7 +202,7 @@ WHERE  ROWID IN (
 AND    STATE = 'done';
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RanAt, 2: new Budget, 3: new_key
 INSERT /* leasedq.Enqueue */ INTO LEASED

@@ -244,7 +244,7 @@ AND    (EXPIRES <= SYSTIMESTAMP OR AVAILABLE = 1)
 AND    REMAINING <= 0;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new_key
 INSERT /* itemsq.Enqueue */ INTO ITEMS

@@ -289,7 +289,7 @@ AND    STATE = 'failed'
 AND    MADE <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new_key
 INSERT /* jobsq.Enqueue */ INTO JOBS

@@ -234,7 +234,7 @@ AND    STATE = 'F'
 AND    MADE <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 - :3);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new Body, 3: new_key
 INSERT /* runsq.Enqueue */ INTO RUNS

@@ -433,7 +433,7 @@ AND    STATUS = 3
 AND    SINCE <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Grp, 2: new Fname, 3: new Due, 4: new Weight, 5: new_key
 INSERT /* recallsq.Enqueue */ INTO TAPE_RECALL

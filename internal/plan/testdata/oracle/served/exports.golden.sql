@@ -163,7 +163,7 @@ WHERE  ROWID IN (
 AND    STATE = 3;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Device, 2: new DueAt
 INSERT /* exportsq.Enqueue */ INTO EXPORTS

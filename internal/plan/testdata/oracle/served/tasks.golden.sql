@@ -228,7 +228,7 @@ WHERE  ROWID IN (
 AND    STATE = 3;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new Kind
 INSERT /* tasksq.Enqueue */ INTO TASKS

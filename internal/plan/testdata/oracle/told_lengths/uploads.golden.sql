@@ -162,7 +162,7 @@ FROM   UPLOADS
 WHERE  (ID = :v0);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: nothing that others wait for
 -- arguments: 1: new SizeMb, 2: new_key
 INSERT /* uploadsq.Enqueue */ INTO UPLOADS

@@ -155,7 +155,7 @@ WHERE  orders.shop = picked.shop
 AND    orders.number = picked.number;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: nothing that others wait for
 -- arguments: 1: new Shop, 2: new Number, 3: new Stripe, 4: new Weight
 INSERT /* ordersq.Enqueue */ INTO orders
@@ -164,7 +164,7 @@ VALUES ($1, $2, $3, $4, 0)
 RETURNING shop, number;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Shop, 2: new_batch Number, 3: new_batch Stripe, 4: new_batch Weight
 INSERT /* ordersq.EnqueueMany */ INTO orders

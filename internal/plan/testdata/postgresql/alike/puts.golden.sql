@@ -30,7 +30,7 @@
 -- note: rows are taken as they came, by column "id"
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 -- note: enqueue=absent leaves a job out where a row is like it in method, args; producers that do not add jobs by Enqueue may still add one beside it
--- note: the index puts_like is declined (indexes: {like: false}): Enqueue reads the table; puts_method leads to these rows among others
+-- note: the index puts_like is declined (indexes: {like: false}): Enqueue reads all rows to which puts_method leads
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -47,7 +47,7 @@ WHERE  id = ANY (ARRAY(
 RETURNING id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: nothing that others wait for
 INSERT /* callsq.Enqueue */ INTO calls
 DEFAULT VALUES

@@ -328,7 +328,7 @@ AND    CASE WHEN tries >= 5 THEN true END
 RETURNING id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Path, 2: new Size, 3: new NotBefore
 INSERT /* filesq.Enqueue */ INTO files
@@ -337,7 +337,7 @@ VALUES ($1, coalesce($2::bigint, 0), $3)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Path, 2: new_batch Size, 3: new_batch NotBefore
 INSERT /* filesq.EnqueueMany */ INTO files

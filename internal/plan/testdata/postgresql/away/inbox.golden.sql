@@ -176,7 +176,7 @@ WHERE  "Gone" = ANY ($1::bigint[])
 RETURNING "Gone";
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new ID, 2: new Due
 INSERT /* inboxq.Enqueue */ INTO "Inbox"
@@ -185,7 +185,7 @@ VALUES ($1, $2)
 RETURNING "Gone";
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch ID, 2: new_batch Due
 INSERT /* inboxq.EnqueueMany */ INTO "Inbox"

@@ -202,7 +202,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new WaitS, 3: new LongestS
 INSERT /* toldq.Enqueue */ INTO told
@@ -211,7 +211,7 @@ VALUES ($1, coalesce($2::integer, 5), $3)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch RunAt, 2: new_batch WaitS, 3: new_batch LongestS
 INSERT /* toldq.EnqueueMany */ INTO told

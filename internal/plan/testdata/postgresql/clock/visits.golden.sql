@@ -148,7 +148,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due and the conditions of the queue hold
 -- locks: nothing that others wait for
 -- arguments: 1: new ID, 2: new Seen
 INSERT /* visitsq.Enqueue */ INTO visits
@@ -157,7 +157,7 @@ VALUES ($1, $2, floor(extract(epoch FROM now()) * 1000)::bigint)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due and the conditions of the queue hold, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch ID, 2: new_batch Seen
 INSERT /* visitsq.EnqueueMany */ INTO visits

@@ -558,7 +558,7 @@ AND    CASE WHEN state = 'busy'
 RETURNING id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new Priority, 3: new NumberTo, 4: new Body
 INSERT /* smsq.Enqueue */ INTO outbox
@@ -567,7 +567,7 @@ VALUES (now(), coalesce($1::timestamptz, now()), coalesce($2::integer, 0), $3, $
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch DueAt, 2: new_batch Priority, 3: new_batch NumberTo, 4: new_batch Body
 INSERT /* smsq.EnqueueMany */ INTO outbox

@@ -149,7 +149,7 @@ AND    CASE WHEN till = till_held
 RETURNING id, till;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RanAt, 2: new WaitS
 INSERT /* addedq.Enqueue */ INTO added
@@ -158,7 +158,7 @@ VALUES ($1, coalesce($2::integer, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch RanAt, 2: new_batch WaitS
 INSERT /* addedq.EnqueueMany */ INTO added

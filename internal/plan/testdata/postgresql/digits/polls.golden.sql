@@ -130,7 +130,7 @@ AND    CASE WHEN state = 'A' THEN true END
 RETURNING id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new AskedAt, 2: new WaitS
 INSERT /* pollsq.Enqueue */ INTO polls
@@ -139,7 +139,7 @@ VALUES ($1, coalesce($2::integer, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch AskedAt, 2: new_batch WaitS
 INSERT /* pollsq.EnqueueMany */ INTO polls

@@ -245,7 +245,7 @@ WHERE  msg_id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Kind, 2: new Priority, 3: new NotBefore, 4: new Body
 INSERT /* guardedq.Enqueue */ INTO email_outbox
@@ -254,7 +254,7 @@ VALUES ($1, coalesce($2::integer, 0), now(), $3, $4)
 RETURNING msg_id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Kind, 2: new_batch Priority, 3: new_batch NotBefore, 4: new_batch Body
 INSERT /* guardedq.EnqueueMany */ INTO email_outbox

@@ -106,7 +106,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due and the conditions of the queue hold
 -- locks: nothing that others wait for
 -- arguments: 1: new Opens, 2: new DueAt
 INSERT /* callsq.Enqueue */ INTO calls
@@ -115,7 +115,7 @@ VALUES ($1::text::time, coalesce($2::timestamp, localtimestamp))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due and the conditions of the queue hold, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Opens, 2: new_batch DueAt
 INSERT /* callsq.EnqueueMany */ INTO calls

@@ -125,7 +125,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new LastRetry, 2: new Until, 3: new Body
 INSERT /* jobsq.Enqueue */ INTO jobs
@@ -134,7 +134,7 @@ VALUES (coalesce($1::timestamptz, now()), $2, $3)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch LastRetry, 2: new_batch Until, 3: new_batch Body
 INSERT /* jobsq.EnqueueMany */ INTO jobs

@@ -159,7 +159,7 @@ AND    que_jobs.run_at = picked.run_at
 AND    que_jobs.job_id = picked.job_id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Priority, 2: new RunAt, 3: new JobClass, 4: new Queue
 INSERT /* quejobsq.Enqueue */ INTO que_jobs
@@ -169,7 +169,7 @@ VALUES (coalesce($1::smallint, 100), coalesce($2::timestamptz, now()), $3,
 RETURNING queue, priority, run_at, job_id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Priority, 2: new_batch RunAt, 3: new_batch JobClass, 4: new_batch Queue
 INSERT /* quejobsq.EnqueueMany */ INTO que_jobs

@@ -108,7 +108,7 @@ WHERE  records.part = picked.part
 AND    records.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Part, 2: new OfTable, 3: new ConsumeAfter
 INSERT /* recordsq.Enqueue */ INTO records
@@ -117,7 +117,7 @@ VALUES (coalesce($1::bigint, 1), $2, coalesce($3::timestamptz, now()))
 RETURNING part, id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Part, 2: new_batch OfTable, 3: new_batch ConsumeAfter
 INSERT /* recordsq.EnqueueMany */ INTO records

@@ -175,7 +175,7 @@ WHERE  id = ANY (ARRAY(
            FOR    NO KEY UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new Every, 3: new Budget
 INSERT /* claimedq.Enqueue */ INTO claimed
@@ -185,7 +185,7 @@ VALUES (coalesce($1::timestamp, (now() AT TIME ZONE 'UTC')), $2::text::interval,
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch RunAt, 2: new_batch Every, 3: new_batch Budget
 INSERT /* claimedq.EnqueueMany */ INTO claimed

@@ -360,7 +360,7 @@ WHERE  path = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Path, 2: new NotBefore
 INSERT /* filesq.Enqueue */ INTO files
@@ -369,7 +369,7 @@ VALUES ($1, $2)
 RETURNING path;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Path, 2: new_batch NotBefore
 INSERT /* filesq.EnqueueMany */ INTO files

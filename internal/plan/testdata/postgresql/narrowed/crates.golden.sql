@@ -53,7 +53,7 @@ WHERE  id = ANY ($1::bigint[])
 RETURNING id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: nothing that others wait for
 -- arguments: 1: new Weight
 INSERT /* cratesq.Enqueue */ INTO crates
@@ -62,7 +62,7 @@ VALUES ($1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Weight
 INSERT /* cratesq.EnqueueMany */ INTO crates

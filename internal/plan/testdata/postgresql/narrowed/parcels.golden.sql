@@ -73,7 +73,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: nothing that others wait for
 -- arguments: 1: new Weight
 INSERT /* parcelsq.Enqueue */ INTO parcels
@@ -82,7 +82,7 @@ VALUES ($1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Weight
 INSERT /* parcelsq.EnqueueMany */ INTO parcels

@@ -224,7 +224,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new DueAt, 2: new Body
 INSERT /* runsq.Enqueue */ INTO runs
@@ -233,7 +233,7 @@ VALUES ($1, floor(extract(epoch FROM now()))::bigint, $2)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch DueAt, 2: new_batch Body
 INSERT /* runsq.EnqueueMany */ INTO runs

@@ -189,7 +189,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Tries, 2: new After
 INSERT /* countdownq.Enqueue */ INTO countdown
@@ -198,7 +198,7 @@ VALUES ('new', $1, $2)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Tries, 2: new_batch After
 INSERT /* countdownq.EnqueueMany */ INTO countdown

@@ -126,7 +126,7 @@ AND    CASE WHEN state = 'busy' THEN true END
 RETURNING id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Every, 2: new After
 INSERT /* roundsq.Enqueue */ INTO rounds
@@ -135,7 +135,7 @@ VALUES ('idle', $1, coalesce($2::timestamptz, now()))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Every, 2: new_batch After
 INSERT /* roundsq.EnqueueMany */ INTO rounds

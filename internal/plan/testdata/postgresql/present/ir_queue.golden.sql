@@ -195,7 +195,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Name, 2: new ScheduledAt
 INSERT /* irqueue.Enqueue */ INTO ir_queue
@@ -204,7 +204,7 @@ VALUES ($1, $2, ((select (now() AT TIME ZONE 'UTC') from (select 1) n)))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Name, 2: new_batch ScheduledAt
 INSERT /* irqueue.EnqueueMany */ INTO ir_queue

@@ -230,7 +230,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new TaskName, 2: new TaskParams, 3: new Priority, 4: new RunAt, 5: new Queue
 INSERT /* backgroundq.Enqueue */ INTO background_task
@@ -239,7 +239,7 @@ VALUES ($1, $2, $3, coalesce($4::timestamptz, now()), $5, 0, '')
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch TaskName, 2: new_batch TaskParams, 3: new_batch Priority, 4: new_batch RunAt, 5: new_batch Queue
 INSERT /* backgroundq.EnqueueMany */ INTO background_task

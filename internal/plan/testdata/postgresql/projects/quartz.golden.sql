@@ -215,7 +215,7 @@ AND    qrtz_triggers.trigger_name = picked.trigger_name
 AND    qrtz_triggers.trigger_group = picked.trigger_group;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new SchedName, 2: new TriggerName, 3: new TriggerGroup, 4: new NextFireTime, 5: new Priority, 6: new JobData
 INSERT /* quartzq.Enqueue */ INTO qrtz_triggers
@@ -225,7 +225,7 @@ VALUES ($1, $2, $3, $4, $5, 'WAITING', $6)
 RETURNING sched_name, trigger_name, trigger_group;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch SchedName, 2: new_batch TriggerName, 3: new_batch TriggerGroup, 4: new_batch NextFireTime, 5: new_batch Priority, 6: new_batch JobData
 INSERT /* quartzq.EnqueueMany */ INTO qrtz_triggers

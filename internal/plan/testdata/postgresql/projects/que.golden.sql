@@ -158,7 +158,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Priority, 2: new RunAt, 3: new JobClass, 4: new Queue, 5: new Tags
 INSERT /* queq.Enqueue */ INTO que_jobs
@@ -168,7 +168,7 @@ VALUES (coalesce($1::smallint, 100), coalesce($2::timestamptz, now()), $3,
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Priority, 2: new_batch RunAt, 3: new_batch JobClass, 4: new_batch Queue, 5: new_batch Tags
 INSERT /* queq.EnqueueMany */ INTO que_jobs

@@ -180,7 +180,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Until
 INSERT /* seenq.Enqueue */ INTO seen
@@ -189,7 +189,7 @@ VALUES (coalesce($1::timestamptz, date_trunc('second', now())))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Until
 INSERT /* seenq.EnqueueMany */ INTO seen

@@ -222,7 +222,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Due
 INSERT /* waitsq.Enqueue */ INTO waits
@@ -231,7 +231,7 @@ VALUES (coalesce($1::timestamp, date_trunc('second', (now() AT TIME ZONE 'UTC'))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Due
 INSERT /* waitsq.EnqueueMany */ INTO waits

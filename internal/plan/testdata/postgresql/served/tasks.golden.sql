@@ -165,7 +165,7 @@ WHERE  id = ANY (ARRAY(
            FOR    NO KEY UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Priority, 2: new RunAt
 INSERT /* tasksq.Enqueue */ INTO tasks
@@ -174,7 +174,7 @@ VALUES (coalesce($1::smallint, 0), coalesce($2::timestamptz, now()))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Priority, 2: new_batch RunAt
 INSERT /* tasksq.EnqueueMany */ INTO tasks

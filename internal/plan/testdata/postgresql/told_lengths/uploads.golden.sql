@@ -149,7 +149,7 @@ AND    CASE WHEN until_at = until_at_held
 RETURNING id, until_at;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: nothing that others wait for
 -- arguments: 1: new SizeMb
 INSERT /* uploadsq.Enqueue */ INTO uploads
@@ -158,7 +158,7 @@ VALUES ($1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch SizeMb
 INSERT /* uploadsq.EnqueueMany */ INTO uploads

@@ -143,7 +143,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Flags, 2: new Due
 INSERT /* flaggedq.Enqueue */ INTO flagged
@@ -152,7 +152,7 @@ VALUES ($1, coalesce($2::timestamptz, now()))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Flags, 2: new_batch Due
 INSERT /* flaggedq.EnqueueMany */ INTO flagged

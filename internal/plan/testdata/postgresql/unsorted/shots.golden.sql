@@ -136,7 +136,7 @@ AND    CASE WHEN run_at = run_at_held THEN true END
 RETURNING id, run_at;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Made, 2: new Late, 3: new RunAt
 INSERT /* shotsq.Enqueue */ INTO shots
@@ -145,7 +145,7 @@ VALUES ($1, $2, coalesce($3::timestamptz, now()))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Made, 2: new_batch Late, 3: new_batch RunAt
 INSERT /* shotsq.EnqueueMany */ INTO shots

@@ -213,7 +213,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row; or what it changes of the row that is like it in lower(url), (note ->> 'lang') (unique index pages_waiting, of rows where state IN ('new', 'again'))
+-- enqueue: a new row, ready when it is due; or what it changes of the row that is like it in lower(url), (note ->> 'lang') (unique index pages_waiting, of rows where state IN ('new', 'again'))
 -- locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key
 -- arguments: 1: new ID, 2: new URL, 3: new RunAt, 4: new Priority, 5: new Host, 6: new Origin, 7: new Note, 8: new Body
 INSERT /* pagesq.Enqueue */ INTO pages

@@ -167,7 +167,7 @@ WHERE  rowid IN (
            LIMIT  ?1);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Shop, 2: new Number, 3: new Stripe, 4: new Weight
 INSERT /* ordersq.Enqueue */ INTO orders
@@ -176,7 +176,7 @@ VALUES (?1, ?2, ?3, ?4, 0)
 RETURNING shop, number;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Shop Number Stripe Weight
 INSERT /* ordersq.EnqueueMany */ INTO orders

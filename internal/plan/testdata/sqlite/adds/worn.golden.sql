@@ -6,7 +6,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It locks the database for writing while the statement runs. A worker that dies loses the jobs it took.
+-- It locks the database for writing while the statement runs. Nothing is written later: what a worker would do with the jobs it took is lost when it dies.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_worn_ready.
 --
@@ -24,7 +24,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
--- note: there is no Enqueue: column "started_at" of a new row is null, and with that it is not ready here; qgen:on enqueue set … at that column, or ready:=…, would have it be
+-- note: there is no Enqueue: the queue "tasks" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: ready to gone

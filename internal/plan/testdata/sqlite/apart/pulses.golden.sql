@@ -131,7 +131,7 @@ WHERE  id IN (
            LIMIT  ?2);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Due, 2: new Beyond
 INSERT /* pulsesq.Enqueue */ INTO pulses
@@ -140,7 +140,7 @@ VALUES (coalesce(?1, unixepoch()), ?2)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Due Beyond
 INSERT /* pulsesq.EnqueueMany */ INTO pulses

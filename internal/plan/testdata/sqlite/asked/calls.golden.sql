@@ -45,7 +45,7 @@ WHERE  id IN (
 RETURNING id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: the database for writing, while the statement runs
 INSERT /* callsq.Enqueue */ INTO calls
 DEFAULT VALUES

@@ -292,7 +292,7 @@ DELETE /* filesq.Reserve */ FROM files_acquired
 WHERE  0;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Path, 2: new Size, 3: new NotBefore
 INSERT /* filesq.Enqueue */ INTO files
@@ -301,7 +301,7 @@ VALUES (?1, coalesce(?2, 0), ?3)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Path Size NotBefore
 INSERT /* filesq.EnqueueMany */ INTO files

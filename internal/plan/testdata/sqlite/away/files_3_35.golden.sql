@@ -295,7 +295,7 @@ DELETE /* files335q.Reserve */ FROM files_acquired
 WHERE  0;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Path, 2: new Size, 3: new NotBefore
 INSERT /* files335q.Enqueue */ INTO files
@@ -304,7 +304,7 @@ VALUES (?1, coalesce(?2, 0), ?3)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Path Size NotBefore
 INSERT /* files335q.EnqueueMany */ INTO files

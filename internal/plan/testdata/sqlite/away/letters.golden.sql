@@ -131,7 +131,7 @@ DELETE /* lettersq.Reserve */ FROM letters_running
 WHERE  0;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Due
 INSERT /* lettersq.Enqueue */ INTO letters
@@ -140,7 +140,7 @@ VALUES (coalesce(?1, printf('%011d', unixepoch())))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Due
 INSERT /* lettersq.EnqueueMany */ INTO letters

@@ -153,7 +153,7 @@ WHERE  id IN (
            LIMIT  ?1);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new RunAt, 2: new WaitM
 INSERT /* countedq.Enqueue */ INTO counted
@@ -162,7 +162,7 @@ VALUES (coalesce(?1, unixepoch()), coalesce(?2, 1))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all RunAt WaitM
 INSERT /* countedq.EnqueueMany */ INTO counted

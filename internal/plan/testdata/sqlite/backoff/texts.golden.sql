@@ -129,7 +129,7 @@ AND    +(tries = tries_held)
 RETURNING id, run_at;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new RunAt
 INSERT /* textsq.Enqueue */ INTO texts
@@ -138,7 +138,7 @@ VALUES (coalesce(?1, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all RunAt
 INSERT /* textsq.EnqueueMany */ INTO texts

@@ -9,7 +9,7 @@
 --
 -- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
 --
--- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+-- The fence is at level claimed: a job can only be settled while the row holds what its claim wrote to next_try. A worker that comes late gets ErrLost and changes nothing, unless a later claim wrote the same.
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until the program starts again; then Recover makes them ready again. Nothing surely keeps a row that runs from being ready as well: a claim takes such a job again, whether its worker has died or not.
 --
@@ -125,7 +125,7 @@ WHERE  id IN (
            LIMIT  ?1);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Body
 INSERT /* mailsq.Enqueue */ INTO mails
@@ -134,7 +134,7 @@ VALUES (?1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Body
 INSERT /* mailsq.EnqueueMany */ INTO mails

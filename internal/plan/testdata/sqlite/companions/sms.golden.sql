@@ -528,7 +528,7 @@ DELETE /* smsq.Reserve */ FROM outbox
 WHERE  0;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new DueAt, 2: new Priority, 3: new NumberTo, 4: new Body
 INSERT /* smsq.Enqueue */ INTO outbox
@@ -538,7 +538,7 @@ VALUES (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), coalesce(?1,
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all DueAt Priority NumberTo Body
 INSERT /* smsq.EnqueueMany */ INTO outbox

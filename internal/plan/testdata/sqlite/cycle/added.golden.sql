@@ -140,7 +140,7 @@ AND    +(till = till_held
 RETURNING id, till;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new RanAt, 2: new WaitS
 INSERT /* addedq.Enqueue */ INTO added
@@ -149,7 +149,7 @@ VALUES (?1, coalesce(?2, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all RanAt WaitS
 INSERT /* addedq.EnqueueMany */ INTO added

@@ -224,7 +224,7 @@ WHERE  id IN (
            LIMIT  ?1);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new RunAt, 2: new Every
 INSERT /* everyq.Enqueue */ INTO every
@@ -233,7 +233,7 @@ VALUES (?1, coalesce(?2, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all RunAt Every
 INSERT /* everyq.EnqueueMany */ INTO every

@@ -78,7 +78,7 @@ AND    +(run_at <= unixepoch())
 RETURNING id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new RunAt, 2: new WaitS
 INSERT /* reckonedq.Enqueue */ INTO reckoned
@@ -87,7 +87,7 @@ VALUES (coalesce(?1, unixepoch()), coalesce(?2, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all RunAt WaitS
 INSERT /* reckonedq.EnqueueMany */ INTO reckoned

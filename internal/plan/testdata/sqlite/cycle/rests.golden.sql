@@ -137,7 +137,7 @@ AND    +(ver = ver_held)
 RETURNING id, run_at, ver;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new RunAt
 INSERT /* restsq.Enqueue */ INTO rests
@@ -146,7 +146,7 @@ VALUES (?1, 0)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all RunAt
 INSERT /* restsq.EnqueueMany */ INTO rests

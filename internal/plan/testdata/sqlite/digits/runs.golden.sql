@@ -244,7 +244,7 @@ WHERE  id IN (
            LIMIT  ?2);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new RunText, 2: new Body
 INSERT /* runsq.Enqueue */ INTO runs
@@ -253,7 +253,7 @@ VALUES (coalesce(?1, printf('%011d', unixepoch())), printf('%010d', unixepoch())
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all RunText Body
 INSERT /* runsq.EnqueueMany */ INTO runs

@@ -241,7 +241,7 @@ WHERE  id IN (
            LIMIT  ?2);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new DueAt, 2: new WaitS
 INSERT /* ticksq.Enqueue */ INTO ticks
@@ -251,7 +251,7 @@ VALUES (coalesce(?1, (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all DueAt WaitS
 INSERT /* ticksq.EnqueueMany */ INTO ticks

@@ -132,7 +132,7 @@ AND    +(since = since_held
 RETURNING id, since;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new LastAt, 2: new WaitS
 INSERT /* waitsq.Enqueue */ INTO waits
@@ -141,7 +141,7 @@ VALUES (?1, coalesce(?2, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all LastAt WaitS
 INSERT /* waitsq.EnqueueMany */ INTO waits

@@ -139,7 +139,7 @@ WHERE  id IN (
            LIMIT  ?1);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due and the conditions of the queue hold
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Again, 2: new Deleted, 3: new Host, 4: new Next
 INSERT /* cronsq.Enqueue */ INTO crons
@@ -148,7 +148,7 @@ VALUES (coalesce(?1, 0), coalesce(?2, 0), ?3, ?4)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due and the conditions of the queue hold, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Again Deleted Host Next
 INSERT /* cronsq.EnqueueMany */ INTO crons

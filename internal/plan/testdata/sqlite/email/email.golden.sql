@@ -254,7 +254,7 @@ WHERE  msg_id IN (
            LIMIT  ?2);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Kind, 2: new NotBefore, 3: new Body
 INSERT /* emailq.Enqueue */ INTO email_outbox
@@ -263,7 +263,7 @@ VALUES (?1, unixepoch(), ?2, ?3)
 RETURNING msg_id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Kind NotBefore Body
 INSERT /* emailq.EnqueueMany */ INTO email_outbox

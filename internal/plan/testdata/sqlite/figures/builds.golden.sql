@@ -113,7 +113,7 @@ WHERE  id IN (
            LIMIT  ?1);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due and the conditions of the queue hold
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Size, 2: new Last
 INSERT /* buildsq.Enqueue */ INTO builds
@@ -122,7 +122,7 @@ VALUES (coalesce(?1, 0), ?2)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due and the conditions of the queue hold, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Size Last
 INSERT /* buildsq.EnqueueMany */ INTO builds

@@ -111,7 +111,7 @@ WHERE  id IN (
            LIMIT  ?1);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Agent
 INSERT /* plannedq.Enqueue */ INTO calls
@@ -120,7 +120,7 @@ VALUES (?1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Agent
 INSERT /* plannedq.EnqueueMany */ INTO calls

@@ -131,7 +131,7 @@ WHERE  id IN (
            LIMIT  ?2);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Sent
 INSERT /* remindersq.Enqueue */ INTO silo
@@ -140,7 +140,7 @@ VALUES (coalesce(?1, 0))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Sent
 INSERT /* remindersq.EnqueueMany */ INTO silo

@@ -263,7 +263,7 @@ WHERE  id IN (
            LIMIT  ?2);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new OrderID, 2: new DueAt
 INSERT /* stepsq.Enqueue */ INTO steps
@@ -272,7 +272,7 @@ VALUES (?1, ?2)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all OrderID DueAt
 INSERT /* stepsq.EnqueueMany */ INTO steps

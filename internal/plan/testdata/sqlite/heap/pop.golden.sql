@@ -60,7 +60,7 @@ WHERE  rowid IN (
            LIMIT  ?2);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Due, 2: new Line
 INSERT /* popq.Enqueue */ INTO lines

@@ -164,7 +164,7 @@ WHERE  id IN (
            LIMIT  ?1);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new NextAt, 2: new Grade
 INSERT /* choresq.Enqueue */ INTO chores
@@ -173,7 +173,7 @@ VALUES (coalesce(?1, unixepoch()), ?2)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all NextAt Grade
 INSERT /* choresq.EnqueueMany */ INTO chores

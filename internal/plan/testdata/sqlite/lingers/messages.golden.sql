@@ -181,7 +181,7 @@ WHERE  id IN (
            LIMIT  ?2);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new At
 INSERT /* messagesq.Enqueue */ INTO messages
@@ -190,7 +190,7 @@ VALUES (coalesce(?1, unixepoch()))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all At
 INSERT /* messagesq.EnqueueMany */ INTO messages

@@ -246,7 +246,7 @@ WHERE  id IN (
            LIMIT  ?2);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new RunAt
 INSERT /* jobsq.Enqueue */ INTO jobs
@@ -255,7 +255,7 @@ VALUES (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), ?1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all RunAt
 INSERT /* jobsq.EnqueueMany */ INTO jobs

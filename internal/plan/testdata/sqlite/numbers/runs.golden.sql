@@ -201,7 +201,7 @@ WHERE  id IN (
            LIMIT  ?2);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new DueAt, 2: new Body
 INSERT /* runsq.Enqueue */ INTO runs
@@ -210,7 +210,7 @@ VALUES (?1, unixepoch(), ?2)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all DueAt Body
 INSERT /* runsq.EnqueueMany */ INTO runs

@@ -390,7 +390,7 @@ DELETE /* recallsq.Reserve */ FROM tape_recall
 WHERE  0;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Grp, 2: new File, 3: new Due, 4: new Weight
 INSERT /* recallsq.Enqueue */ INTO tape_recall
@@ -399,7 +399,7 @@ VALUES (?1, ?2, coalesce(?3, 0), coalesce(?4, 0))
 RETURNING task_id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Grp File Due Weight
 INSERT /* recallsq.EnqueueMany */ INTO tape_recall

@@ -113,7 +113,7 @@ WHERE  id IN (
            LIMIT  ?1);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Host, 2: new Reported, 3: new RunAt
 INSERT /* jobsq.Enqueue */ INTO jobs
@@ -122,7 +122,7 @@ VALUES (?1, coalesce(?2, 0), ?3)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Host Reported RunAt
 INSERT /* jobsq.EnqueueMany */ INTO jobs

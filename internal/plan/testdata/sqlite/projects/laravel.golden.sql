@@ -141,7 +141,7 @@ AND    +(attempts = attempts_held
 RETURNING id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Queue, 2: new Payload, 3: new AvailableAt
 INSERT /* laravelq.Enqueue */ INTO jobs
@@ -150,7 +150,7 @@ VALUES (?1, ?2, 0, coalesce(?3, unixepoch()), unixepoch())
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Queue Payload AvailableAt
 INSERT /* laravelq.EnqueueMany */ INTO jobs

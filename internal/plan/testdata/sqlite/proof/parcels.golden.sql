@@ -152,7 +152,7 @@ WHERE  rowid IN (
            LIMIT  ?1);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Depot, 2: new Size, 3: new No, 4: new Kind, 5: new Grade, 6: new Weight, 7: new Code, 8: new Tag, 9: new Link, 10: new Due
 INSERT /* parcelsq.Enqueue */ INTO parcels
@@ -162,7 +162,7 @@ VALUES (?1, ?2, ?3, ?4, ?5, coalesce(?6, 10), coalesce(?7, 'x'), ?8, ?9,
 RETURNING depot, size, "no";
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Depot Size No Kind Grade Weight Code Tag Link Due
 INSERT /* parcelsq.EnqueueMany */ INTO parcels

@@ -154,7 +154,7 @@ WHERE  id IN (
            LIMIT  ?1);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Most, 2: new Due, 3: new Secret
 INSERT /* secretsq.Enqueue */ INTO secrets
@@ -163,7 +163,7 @@ VALUES (coalesce(?1, 2), ?2, ?3)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Most Due Secret
 INSERT /* secretsq.EnqueueMany */ INTO secrets

@@ -132,7 +132,7 @@ AND    +(until_at = until_at_held
 RETURNING id, until_at;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new SizeMb
 INSERT /* uploadsq.Enqueue */ INTO uploads
@@ -141,7 +141,7 @@ VALUES (?1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all SizeMb
 INSERT /* uploadsq.EnqueueMany */ INTO uploads

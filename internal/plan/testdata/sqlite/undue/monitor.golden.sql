@@ -169,7 +169,7 @@ WHERE  id IN (
            LIMIT  ?2);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new At
 INSERT /* monitorq.Enqueue */ INTO monitor
@@ -178,7 +178,7 @@ VALUES (?1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all At
 INSERT /* monitorq.EnqueueMany */ INTO monitor

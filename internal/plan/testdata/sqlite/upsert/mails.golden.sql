@@ -225,7 +225,7 @@ WHERE  address IN (
            LIMIT  ?1);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row; or what it changes of the row that is like it in lower(address) (unique index mails_address, of rows where state = 'new')
+-- enqueue: a new row, ready when it is due; or what it changes of the row that is like it in lower(address) (unique index mails_address, of rows where state = 'new')
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Address, 2: new Kind, 3: new Weight, 4: new Data, 5: new Due, 6: new Tries, 7: new When
 INSERT /* mailsq.Enqueue */ INTO mails

@@ -332,7 +332,7 @@ WHERE  (id = ?)
 AND    tries >= 5;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Path, 2: new Size, 3: new NotBefore
 INSERT /* filesq.Enqueue */ INTO files

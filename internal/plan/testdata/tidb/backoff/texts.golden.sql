@@ -192,7 +192,7 @@ FROM   texts FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* textsq.Enqueue */ INTO texts

@@ -225,7 +225,7 @@ WHERE  state = 'E'
 LIMIT  ?;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new WaitS, 3: new LongestS
 INSERT /* toldq.Enqueue */ INTO told

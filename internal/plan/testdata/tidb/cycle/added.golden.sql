@@ -202,7 +202,7 @@ FROM   added FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RanAt, 2: new WaitS
 INSERT /* addedq.Enqueue */ INTO added

@@ -215,7 +215,7 @@ WHERE  state = 'E'
 LIMIT  ?;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* askedq.Enqueue */ INTO asked

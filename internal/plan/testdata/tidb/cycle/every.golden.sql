@@ -287,7 +287,7 @@ AND    tries <= 0
 LIMIT  ?;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new Every
 INSERT /* everyq.Enqueue */ INTO every

@@ -118,7 +118,7 @@ WHERE  (id = ?)
 AND    run_at <= UNIX_TIMESTAMP();
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new WaitS
 INSERT /* reckonedq.Enqueue */ INTO reckoned

@@ -197,7 +197,7 @@ FROM   rests FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* restsq.Enqueue */ INTO rests

@@ -332,7 +332,7 @@ AND    taken_at <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6)
 LIMIT  ?;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new OrderID, 2: new DueAt
 INSERT /* stepsq.Enqueue */ INTO steps

@@ -185,7 +185,7 @@ WHERE  state = 'failed'
 LIMIT  ?;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new Due, 2: new Urgency, 3: new Payload
 INSERT /* transfersq.Enqueue */ INTO transfers

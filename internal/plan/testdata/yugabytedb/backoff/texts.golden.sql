@@ -146,7 +146,7 @@ AND    CASE WHEN tries = tries_held THEN true END
 RETURNING id, run_at;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* textsq.Enqueue */ INTO texts
@@ -155,7 +155,7 @@ VALUES (coalesce($1::text, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch RunAt
 INSERT /* textsq.EnqueueMany */ INTO texts

@@ -184,7 +184,7 @@ WHERE  id = ANY (ARRAY(
            FOR    NO KEY UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* askedq.Enqueue */ INTO asked
@@ -193,7 +193,7 @@ VALUES (coalesce($1::timestamptz, now()))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch RunAt
 INSERT /* askedq.EnqueueMany */ INTO asked

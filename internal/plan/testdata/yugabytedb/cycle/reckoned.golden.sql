@@ -86,7 +86,7 @@ AND    CASE WHEN run_at <= floor(extract(epoch FROM now()))::bigint THEN true EN
 RETURNING id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new WaitS
 INSERT /* reckonedq.Enqueue */ INTO reckoned
@@ -96,7 +96,7 @@ VALUES (coalesce($1::bigint, floor(extract(epoch FROM now()))::bigint),
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch RunAt, 2: new_batch WaitS
 INSERT /* reckonedq.EnqueueMany */ INTO reckoned

@@ -255,7 +255,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new OrderID, 2: new DueAt
 INSERT /* stepsq.Enqueue */ INTO steps
@@ -264,7 +264,7 @@ VALUES ($1, $2)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch OrderID, 2: new_batch DueAt
 INSERT /* stepsq.EnqueueMany */ INTO steps
