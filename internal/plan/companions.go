@@ -534,10 +534,7 @@ func (b *builder) alsoBy(name queue.TransitionName, it string) string {
 // atOnce reports whether a transition and what it writes to other tables happen as a whole or not at all: no
 // table is of an engine without transactions.
 func (b *builder) atOnce(name queue.TransitionName) bool {
-	t := b.spec.Transitions[name]
-	if o := b.spec.Outcome(name); o != nil {
-		t = o.Transition
-	}
+	t := b.stepOf(name)
 	return !b.writesLockless() && (t == nil || !slices.ContainsFunc(t.With, func(c *queue.Companion) bool {
 		return c.Known != nil && b.locksWhole(c.Known.Engine)
 	}))

@@ -77,6 +77,9 @@ func (b *builder) docClaim(c *Claim) {
 	case b.looksAround():
 		c.Doc[0] += " Its condition sees other rows as they were before: what others claim at the same moment, and the other jobs of this claim, do not count there."
 	}
+	if b.looksElsewhere() {
+		c.Doc[0] += " What its condition reads of other tables may have changed by the time a row is locked: it is not asked again."
+	}
 	if b.pkg.Strategy == "partition" && b.d.Isolation != "" {
 		c.Doc[0] += " In a transaction above " + strings.ToUpper(b.d.Isolation) + " it reads the table as it was when that began."
 	}
@@ -117,6 +120,17 @@ func (b *builder) looksAround() bool {
 	}
 	return slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
 		return t.Op == queue.Raw && source.Mentions(t.SQL, "select") && source.Mentions(t.SQL, b.spec.Table.Name)
+	})
+}
+
+// looksElsewhere reports whether SQL that tells ready rows reads other tables, and their rows may change between
+// that and the lock of the row: what has no statement of its own that waits for all others, or undoes one.
+func (b *builder) looksElsewhere() bool {
+	if b.d.SingleWriter || b.writesLockless() || b.can(dialect.OrderedUpdate) || b.looksAround() || b.pkg.Strategy == "guarded" || b.pkg.Strategy == "partition" {
+		return false
+	}
+	return slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
+		return slices.ContainsFunc(t.Alternatives(), func(x queue.Test) bool { return x.Op == queue.Raw && source.Mentions(x.SQL, "select") })
 	})
 }
 
@@ -438,6 +452,8 @@ func (b *builder) retried(s *Settle) string {
 		return text + ", as due as it was"
 	case v.Shift != nil && v.Shift.Wait != nil:
 		return text + ", after a wait that the database works out of its row"
+	case v.Shift != nil && v.Shift.Arg == queue.ArgDelay && k.Factor != 1 && b.countsFailures() && b.keepsCount():
+		return text + ", after a wait"
 	case v.Shift != nil && v.Shift.Arg == queue.ArgDelay && k.Factor != 1 && b.countsFailures():
 		return text + ", after a wait that grows with every failure"
 	case v.Shift != nil && v.Shift.Arg == queue.ArgDelay && k.Jitter > 0:
@@ -537,6 +553,12 @@ func (b *builder) countsFailures() bool {
 	return a != nil && (!a.Down || a.Max > 0)
 }
 
+// keepsCount reports whether qgen:on has Fail leave the count of failures as it is.
+func (b *builder) keepsCount() bool {
+	a := b.spec.Attempts
+	return b.side == nil && b.ready == nil && b.running == nil && !a.OnClaim && !b.writes(queue.Retry, a.Column)
+}
+
 // retryDue is what the column of the due time gets when a job is tried again, false when it
 // stays as it is.
 func (b *builder) retryDue(due *schema.Column) (queue.Value, bool) {
@@ -568,10 +590,7 @@ func (b *builder) addsWait(due *schema.Column) bool {
 // else than the values of a ready row; sure says that it is none of them, else that cannot be
 // known.
 func (b *builder) leavesReady(name queue.TransitionName) (c *schema.Column, sure bool) {
-	t := b.spec.Transitions[name]
-	if o := b.spec.Outcome(name); o != nil {
-		t = o.Transition
-	}
+	t := b.stepOf(name)
 	if c, sure := b.leaves(t, queue.Ready); c != nil {
 		return c, sure
 	}
@@ -688,6 +707,11 @@ func (b *builder) docClaimed(s *Settle, name queue.TransitionName) {
 	if name == queue.Start {
 		since, again = "are begun or settled already", " After an error it may be called again; where it had been done all the same, that returns ErrLost."
 	}
+	if t := b.stepOf(name); t != nil && b.rows == nil && slices.ContainsFunc(b.leaving(t), func(t queue.Test) bool {
+		return t.Op == queue.Raw && source.Mentions(t.SQL, "select")
+	}) {
+		since += ", or other rows say that they are not " + b.heldState() + " any more"
+	}
 	looksHeld := ""
 	if back := b.looksHeld(name); len(back) > 0 && name != queue.Start {
 		since = "have ended already"
@@ -697,13 +721,18 @@ func (b *builder) docClaimed(s *Settle, name queue.TransitionName) {
 		b.settleEnds(s, name, again)+b.rollBack(name))
 }
 
+// stepOf returns the transition of a step, also of an outcome.
+func (b *builder) stepOf(name queue.TransitionName) *queue.Transition {
+	if o := b.spec.Outcome(name); o != nil {
+		return o.Transition
+	}
+	return b.spec.Transitions[name]
+}
+
 // looksHeld returns the methods that give a job back and surely leave in its row all by which
 // a step tells that it is held: what hides the row is the time alone.
 func (b *builder) looksHeld(name queue.TransitionName) []string {
-	step := b.spec.Transitions[name]
-	if o := b.spec.Outcome(name); o != nil {
-		step = o.Transition
-	}
+	step := b.stepOf(name)
 	if step == nil || b.side != nil || b.ready != nil || b.running != nil || b.rows != nil {
 		return nil
 	}
@@ -859,6 +888,9 @@ func (b *builder) docSweep(s *Sweep, op string) {
 		case len(s.Steps) > 1:
 			s.Doc[0] += " Those " + b.without() + " become " + b.givenUp() + "."
 		}
+		if t := b.spec.Transitions[queue.GiveUp]; t != nil && t.Delete && movesTo(t) == nil && b.side == nil && b.ready == nil && b.running == nil {
+			s.Doc[0] += " Rows of jobs that fail are deleted."
+		}
 		if b.spec.Recovered == queue.MaybeReady || b.spec.GivenUp != "" {
 			s.Doc[0] += " What qgen:on writes tells which."
 		}
@@ -879,7 +911,11 @@ func (b *builder) docSweep(s *Sweep, op string) {
 			s.Doc[0] += " Any number of processes may call it; " + often
 		}
 	case "Redrive":
-		s.Doc = []string{"Redrive makes up to limit failed jobs ready again, as if they had never been tried, and returns how many." + b.also(queue.Redrive)}
+		anew := ", as if they had never been tried,"
+		if a := b.spec.Attempts; a != nil && b.side == nil && b.ready == nil && b.running == nil && !b.writes(queue.Redrive, a.Column) {
+			anew = ""
+		}
+		s.Doc = []string{"Redrive makes up to limit failed jobs ready again" + anew + " and returns how many." + b.also(queue.Redrive)}
 	}
 	steps := map[string][]queue.TransitionName{"Recover": {queue.Recover, queue.GiveUp}, "Redrive": {queue.Redrive}}[op]
 	b.sweepEnds(s, steps...)

@@ -24,10 +24,7 @@ type returned struct {
 
 // givenBack returns what becomes of a row in a step that is to make it ready.
 func (b *builder) givenBack(name queue.TransitionName) returned {
-	t := b.spec.Transitions[name]
-	if o := b.spec.Outcome(name); o != nil {
-		t = o.Transition
-	}
+	t := b.stepOf(name)
 	is := returned{state: queue.Ready, held: b.heldState()}
 	if t != nil && t.Stays != nil {
 		is.state, is.by, is.kept = queue.Running, t.Stays, true

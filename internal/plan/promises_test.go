@@ -1278,6 +1278,23 @@ func TestCommentsOfRowsThatLinger(t *testing.T) {
 	}
 }
 
+// What other tables tell, and what whoever claims says, may change: the comments say what follows.
+func TestCommentsOfWhatStandsElsewhere(t *testing.T) {
+	_, deliveries := casePlan(t, "postgresql", "elsewhere", "deliveries")
+	_, exports := casePlan(t, "postgresql", "elsewhere", "exports")
+	_, calls := casePlan(t, "postgresql", "elsewhere", "calls")
+	for want, got := range map[string]string{
+		" What its condition reads of other tables may have changed by the time a row is locked: it is not asked again.":                               deliveries.Claim.Doc[0],
+		"or are settled already, or other rows say that they are not running any more, it does the rest and returns":                                   exports.Complete.Doc[1],
+		"It acts only on jobs whose rows hold what their claim wrote to owner: when something else stands there, or jobs are settled already, it does": calls.Complete.Doc[1],
+		"and claimed by another, gets ErrLost and changes nothing, unless that claim wrote the same.":                                                  strings.Join(calls.Doc, " "),
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the comment says %q, want %q", got, want)
+		}
+	}
+}
+
 // What gives jobs up is told among the transitions, wherever their claims are held.
 func TestGiveUpIsTold(t *testing.T) {
 	everyPlan(t, func(t *testing.T, m made) {
