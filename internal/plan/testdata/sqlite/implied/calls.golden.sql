@@ -135,7 +135,7 @@ WHERE  id IN (
            LIMIT  ?1);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new DueAt
 INSERT /* callsq.Enqueue */ INTO calls
@@ -144,7 +144,7 @@ VALUES (coalesce(?1, unixepoch()))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all DueAt
 INSERT /* callsq.EnqueueMany */ INTO calls

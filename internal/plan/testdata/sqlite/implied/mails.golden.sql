@@ -133,7 +133,7 @@ WHERE  id IN (
            LIMIT  ?1);
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new DueAt
 INSERT /* mailsq.Enqueue */ INTO mails
@@ -142,7 +142,7 @@ VALUES (coalesce(?1, unixepoch()))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all DueAt
 INSERT /* mailsq.EnqueueMany */ INTO mails

@@ -41,7 +41,7 @@ WHERE  id IN (
 RETURNING id, channel, body, made;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Channel, 2: new Body, 3: new Made
 INSERT /* messagesq.Enqueue */ INTO messages
@@ -50,7 +50,7 @@ VALUES (?1, ?2, ?3)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Channel Body Made
 INSERT /* messagesq.EnqueueMany */ INTO messages
