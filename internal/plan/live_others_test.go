@@ -3,6 +3,7 @@ package plan
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -55,12 +56,19 @@ func takeTogether(t *testing.T, db *sql.DB, c *Claim) (int, error) {
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }()
+	first := c.Statement
+	if c.Lock != nil {
+		first = c.Lock
+	}
 	var key int64
+	var cells []any
 	args := func(st *Statement) (args []any) {
 		for _, a := range st.Args {
 			switch a.Kind {
 			case ArgLimit, ArgAhead:
 				args = append(args, 1)
+			case ArgTaken:
+				args = append(args, *cells[slices.Index(first.Rows, a.Field)].(*any))
 			case ArgBatch:
 				args = append(args, fmt.Sprintf("{%d}", key))
 			default:
@@ -77,10 +85,6 @@ func takeTogether(t *testing.T, db *sql.DB, c *Claim) (int, error) {
 		n, err := done.RowsAffected()
 		return int(n), err
 	}
-	first := c.Statement
-	if c.Lock != nil {
-		first = c.Lock
-	}
 	rows, err := tx.Query(first.SQL, args(first)...)
 	if err != nil {
 		return 0, fmt.Errorf("%w\n%s", err, first.SQL)
@@ -90,7 +94,7 @@ func takeTogether(t *testing.T, db *sql.DB, c *Claim) (int, error) {
 	if err != nil || !rows.Next() {
 		return 0, rows.Err()
 	}
-	cells := make([]any, len(columns))
+	cells = make([]any, len(columns))
 	cells[0] = &key
 	for i := range cells[1:] {
 		cells[i+1] = new(any)
