@@ -537,7 +537,11 @@ func (b *builder) checkFence(errs *source.ErrorList) {
 	if !pos.IsValid() {
 		pos = b.spec.Pos
 	}
-	errs.Errorf(pos, "the fence is at level %q, below the wanted %q", b.pkg.Guarantee, b.spec.MinFence).
+	why := ""
+	if b.spec.Fence.Unfit != "" {
+		why = ": " + b.spec.Fence.Unfit
+	}
+	errs.Errorf(pos, "the fence is at level %q, below the wanted %q%s", b.pkg.Guarantee, b.spec.MinFence, why).
 		WithHint("For %q %s.", b.spec.MinFence, fenceBy(b.spec.MinFence))
 }
 

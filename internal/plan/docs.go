@@ -1365,7 +1365,11 @@ func (b *builder) fence() string {
 		}
 		return level + "every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing."
 	case queue.FenceAttempt:
-		text := level + "every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing."
+		counts := "every claim"
+		if b.spec.Fence.OnReturn {
+			counts = "every way back to ready"
+		}
+		text := level + counts + " increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing."
 		if back := b.countsBack(); back != "" {
 			text += " " + back + ", by then claimed again with the same count, is not told from its new holder. A token column would tell them apart."
 		}

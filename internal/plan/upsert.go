@@ -404,7 +404,9 @@ func (b *builder) checkUpsert(errs *source.ErrorList) {
 		if b.can(dialect.PartialIndex) && b.tells(queue.Running) {
 			text += "; where it has to run again, a unique index of rows that do not run (WHERE …) has Enqueue add another"
 		}
-		if i := slices.IndexFunc(b.spec.Columns, isVersion); i >= 0 {
+		if i := slices.IndexFunc(b.spec.Columns, func(c *queue.Column) bool {
+			return isVersion(c) && slices.Contains(b.spec.Fence.Columns, c.Column)
+		}); i >= 0 {
 			text += "; qgen:on update set +1 at column " + plainText(b.spec.Columns[i].Name) + " turns the worker away"
 		}
 		note("%s", text)

@@ -199,7 +199,11 @@ func (s *Spec) fenceText() string {
 	if len(s.Fence.Columns) == 0 {
 		return s.Fence.Level.String()
 	}
-	return s.Fence.Level.String() + ": " + names(s.Fence.Columns)
+	text := s.Fence.Level.String() + ": " + names(s.Fence.Columns)
+	if s.Fence.OnReturn {
+		text += ", counted on each way back to ready"
+	}
+	return text
 }
 
 func (l *Lease) text() string {

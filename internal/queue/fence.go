@@ -4,6 +4,7 @@ package queue
 // as a whole.
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -42,17 +43,18 @@ func (b *binding) readFence() {
 		}
 		return []*schema.Column{c}
 	}
-	reset := b.resetsCount()
+	tries := s.Attempts
+	if tries != nil && (!tries.OnClaim || tries.Down || s.Cycle != nil || !tries.Column.NotNull && tries.NullMeansUnlimited) {
+		tries = nil
+	}
 	// Two claims of one row cannot leave the same value in these columns.
 	switch version := b.one("version"); {
-	case s.Token != nil:
+	case s.Token != nil && b.marks(s.Token):
 		s.Fence = Fence{Level: FenceToken, Columns: []*schema.Column{s.Token}}
-	case version != nil && slices.ContainsFunc(marks, func(w Write) bool {
-		return w.Column == version.column && w.Value.Kind == Add && w.Value.By > 0
-	}):
-		s.Fence = Fence{Level: FenceAttempt, Columns: []*schema.Column{version.column}}
-	case s.Attempts != nil && s.Attempts.OnClaim && !s.Attempts.Down && s.Cycle == nil && reset == "" && (s.Attempts.Column.NotNull || !s.Attempts.NullMeansUnlimited):
-		s.Fence = Fence{Level: FenceAttempt, Columns: with(s.Attempts.Column)}
+	case version != nil && b.repeats(version.column) == "":
+		s.Fence = Fence{Level: FenceAttempt, Columns: []*schema.Column{version.column}, OnReturn: !b.raises(Claim, version.column)}
+	case tries != nil && b.repeats(tries.Column) == "":
+		s.Fence = Fence{Level: FenceAttempt, Columns: with(tries.Column), OnReturn: !b.raises(Claim, tries.Column)}
 		// Requeue takes the count back, and Redrive begins anew.
 		if k.claimed != nil && (k.timeout == nil || k.heartbeat != nil) {
 			s.Fence.Columns = append(s.Fence.Columns, k.claimed.column)
@@ -60,9 +62,9 @@ func (b *binding) readFence() {
 		if len(s.Fence.Columns) == 1 {
 			b.noteRepeats()
 		}
-	case s.Started != nil && leaves(s.Started):
+	case s.Started != nil && b.marks(s.Started):
 		s.Fence = Fence{Level: FenceClaimed, Columns: with(s.Started)}
-	case k.lease != nil && leaves(k.lease.column):
+	case k.lease != nil && b.marks(k.lease.column):
 		s.Fence = Fence{Level: FenceClaimed, Columns: with(k.lease.column)}
 	case s.Worker != nil && leaves(s.Worker):
 		s.Fence = Fence{Level: FenceStatus, Columns: []*schema.Column{s.Worker}}
@@ -82,8 +84,11 @@ func (b *binding) readFence() {
 	if a := s.Attempts; s.Cycle != nil && a != nil && a.OnClaim && s.Fence.Level < FenceAttempt {
 		b.note("the count in column %q begins anew with every round of a job, so it is no fence; qgen:token or qgen:version is one", a.Column.Name)
 	}
-	if a := s.Attempts; s.Cycle == nil && reset != "" && s.Fence.Level < FenceAttempt {
-		b.note("the count in column %q is set back by %s, so it is no fence; qgen:token or qgen:version is one", a.Column.Name, reset)
+	for _, c := range b.counters(tries) {
+		if why := b.repeats(c); why != "" && s.Fence.Level < FenceAttempt {
+			s.Fence.Unfit = fmt.Sprintf("the count in column %q %s, so it is no fence", c.Name, why)
+			b.note("%s; qgen:token or a qgen:version that each claim raises is one", s.Fence.Unfit)
+		}
 	}
 	if c := s.Fence.Columns; s.Fence.Level == FenceClaimed && b.step(c[0]) >= time.Second && b.writesNow(Claim, c[0]) {
 		s.Fence.Within = stepName(b.step(c[0]))
@@ -137,32 +142,105 @@ func (b *binding) noteRepeats() {
 	}
 }
 
-// resetsCount names a step between two claims that sets the count of tries, or takes some
-// back, so that a later claim may leave the count of an earlier one; "" where none does.
-func (b *binding) resetsCount() string {
-	a := b.spec.Attempts
-	if a == nil || !a.OnClaim || a.Down {
-		return ""
+// counters returns the columns that may fence claims by a count: a version, and that of the tries.
+func (b *binding) counters(tries *Attempts) []*schema.Column {
+	var columns []*schema.Column
+	if v := b.one("version"); v != nil {
+		columns = append(columns, v.column)
 	}
-	sets := func(t *Transition, back bool) bool {
-		return t != nil && slices.ContainsFunc(t.Writes, func(w Write) bool {
-			return w.Column == a.Column && w.Value.Kind != Old && (w.Value.Kind != Add || w.Value.By < 0 && back)
-		})
+	if tries != nil {
+		columns = append(columns, tries.Column)
 	}
-	for _, name := range []TransitionName{Update, Claim, Start, Renew, Retry, Recover} {
-		if sets(b.spec.Transitions[name], true) {
-			return string(name)
+	return columns
+}
+
+// written returns what a step writes to a column, of the kind Old where that stays as it is.
+func (t *Transition) written(c *schema.Column) Value {
+	if t != nil {
+		for _, w := range t.Writes {
+			if w.Column == c {
+				return w.Value
+			}
 		}
 	}
-	if sets(b.spec.Transitions[Release], false) {
-		return string(Release)
+	return Value{Kind: Old}
+}
+
+// marks reports whether a claim, or its start, leaves something of its own in a column, and not
+// what stood there or what each claim leaves.
+func (b *binding) marks(c *schema.Column) bool {
+	return slices.ContainsFunc([]TransitionName{Claim, Start}, func(name TransitionName) bool {
+		return !slices.Contains([]ValueKind{Old, Literal, Null}, b.spec.Transitions[name].written(c).Kind)
+	})
+}
+
+// raises reports whether a step counts up in a column.
+func (b *binding) raises(name TransitionName, c *schema.Column) bool {
+	v := b.spec.Transitions[name].written(c)
+	return v.Kind == Add && v.By > 0
+}
+
+// repeats says why two claims of a row may leave the same count in a column, "" where they cannot:
+// each claim raises it, or each way from one claim to the next does, and no step between two claims
+// sets it back. What a step gives back that did not count as a try is said by SetBack.
+func (b *binding) repeats(c *schema.Column) string {
+	sets := func(name TransitionName, back bool) bool {
+		v := b.spec.Transitions[name].written(c)
+		return v.Kind != Old && (v.Kind != Add || v.By < 0 && back)
 	}
-	for _, o := range b.spec.Outcomes {
-		if o.To == Ready && sets(o.Transition, false) { // that a try does not count is as with Requeue
+	counts := b.raises(Claim, c)
+	called := func(name TransitionName) string {
+		if o := b.spec.Outcome(name); o != nil {
 			return "the outcome " + o.Name
+		}
+		return string(name)
+	}
+	for _, name := range []TransitionName{Update, Claim, Start, Renew, Retry, Recover} {
+		if sets(name, true) {
+			return "is set back by " + called(name)
+		}
+	}
+	back, ends := b.waysBack()
+	for _, name := range back {
+		if sets(name, !counts) {
+			return "is set back by " + called(name)
+		}
+	}
+	if counts {
+		return ""
+	}
+	if w := b.one("worker"); b.claims.byClaim || w != nil && w.word("mine") != nil {
+		return "stays as it is when a row that somebody holds is claimed"
+	}
+	for _, name := range back {
+		if name != Redrive && !b.raises(name, c) {
+			return "stays as it is at claim and at " + called(name)
+		}
+	}
+	for _, name := range ends {
+		if t := b.spec.Transitions[Redrive]; t != nil && (sets(Redrive, true) || !b.raises(name, c) && !b.raises(Redrive, c)) {
+			return "stays as it is, or is set back, between " + called(name) + " and the claim after redrive"
 		}
 	}
 	return ""
+}
+
+// waysBack returns the steps by which a row that somebody holds is ready again, and those that make
+// it failed, after which Redrive may.
+func (b *binding) waysBack() (back, ends []TransitionName) {
+	for _, name := range b.spec.Steps() {
+		t, o := b.spec.Transitions[name], b.spec.Outcome(name)
+		switch {
+		case t == nil || t.Delete:
+		case slices.Contains([]TransitionName{Retry, Release, Recover}, name), o != nil && o.To == Ready,
+			name == Finish && (b.spec.Cycle != nil || b.leavesReady(t)), (name == Fail || o != nil) && b.leavesReady(t),
+			name == Update && slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Value.Kind != Old && b.asksReady(w.Column) }):
+			back = append(back, name)
+		case name == Fail, name == GiveUp, o != nil && o.To == Failed:
+			ends = append(ends, name)
+		}
+	}
+	return back, ends
 }
 
 // marking are the strategies that mark a row while somebody has it.

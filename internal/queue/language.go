@@ -133,7 +133,7 @@ var verbs = []*verb{
 		{name: "null", takes: oneValue},
 		{name: "unlimited", takes: anyValues},
 	}},
-	{name: "version", on: onColumn},
+	{name: "version", on: onColumn, words: []rule{{name: "on", takes: oneValue, only: []string{"claim", "ready"}}}},
 	{name: "worker", on: onColumn, words: slices.Concat([]rule{
 		{name: "mine", takes: oneValue, only: []string{"ready"}},
 		{name: "type", takes: oneValue, only: []string{"int", "text", "uuid"}},

@@ -550,7 +550,7 @@ const (
 	FenceNone    FenceLevel = iota // nothing: the row lock or the shard is the claim
 	FenceStatus                    // running, and nothing better
 	FenceClaimed                   // exact claim time and worker
-	FenceAttempt                   // a counter that every claim increments
+	FenceAttempt                   // a counter that goes up from one claim to the next
 	FenceToken                     // a random value per claim
 )
 
@@ -564,6 +564,10 @@ type Fence struct {
 	Level FenceLevel
 	// Columns are compared with the values that the claim left in them.
 	Columns []*schema.Column
+	// OnReturn: of FenceAttempt, a claim leaves the count as it is, and each way back to ready raises it.
+	OnReturn bool
+	// Unfit says why a count that is there is no fence; "" where none is, or it is one.
+	Unfit string
 	// Within is the step in which the time among Columns is kept, within which two claims look
 	// alike: "second", "minute" …, "" where it is finer or no column is a time.
 	Within string

@@ -621,11 +621,7 @@ func (b *binding) freed(r *role, steps ...TransitionName) {
 // writeCounters adds what attempts and version write.
 func (b *binding) writeCounters() {
 	if v := b.one("version"); v != nil {
-		for _, name := range TransitionNames {
-			if name != Enqueue && name != Update && name != Purge {
-				b.write(v, v.column, Value{Kind: Add, By: 1}, name)
-			}
-		}
+		b.write(v, v.column, counted(1), b.versioned(v)...)
 		b.starts(v, number(0))
 	}
 	if a := b.spec.Attempts; a != nil {
@@ -656,6 +652,19 @@ func (b *binding) writeCounters() {
 		}
 		b.beginsAnew(r, a)
 	}
+}
+
+// versioned returns the steps at which a version counts.
+func (b *binding) versioned(v *role) []TransitionName {
+	switch v.value("on") {
+	case string(Claim):
+		return []TransitionName{Claim}
+	case string(Ready):
+		return b.withNext(Retry, Release, Recover, Redrive)
+	}
+	return slices.DeleteFunc(slices.Clone(TransitionNames), func(name TransitionName) bool {
+		return name == Enqueue || name == Update || name == Purge
+	})
 }
 
 // step is what is added to a count at a time.

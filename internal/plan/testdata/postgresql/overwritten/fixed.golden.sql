@@ -32,7 +32,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: on release, column "tries" gets [tries * 2] as qgen:on says, not tries -1 as qgen:attempts would
 -- note: rows are taken as they came, by column "id"
--- note: the count in column "tries" is set back by retry, so it is no fence; qgen:token or qgen:version is one
+-- note: the count in column "tries" is set back by retry, so it is no fence; qgen:token or a qgen:version that each claim raises is one
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
 -- sql/claim.sql

@@ -35,7 +35,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a failed row is known by its attempts alone, so a row at the limit is not claimed (limit=claim)
 -- note: rows are taken as they came, by column "id"
--- note: the count in column "tries" is set back by update, so it is no fence; qgen:token or qgen:version is one
+-- note: the count in column "tries" is set back by update, so it is no fence; qgen:token or a qgen:version that each claim raises is one
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: enqueue=update changes the row that is like a new job in name (unique index steps_open, of rows where state <> 'done'): kind = {kind}, tries = 0
 -- note: warning: enqueue=update changes the row of a job that runs as well: its worker does not see that, and Complete ends the job; where it has to run again, a unique index of rows that do not run (WHERE …) has Enqueue add another

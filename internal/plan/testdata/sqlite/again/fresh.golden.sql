@@ -34,7 +34,7 @@
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: tries have no limit, so Fail always puts the job back (max= or a column of limits at qgen:attempts, or an outcome to failed)
 -- note: rows are taken as they came, by column "id"
--- note: the count in column "tries" is set back by recover, so it is no fence; qgen:token or qgen:version is one
+-- note: the count in column "tries" is set back by recover, so it is no fence; qgen:token or a qgen:version that each claim raises is one
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim.sql
