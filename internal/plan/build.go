@@ -152,6 +152,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 	b.coexist()
 	b.noteComesTwice()
 	b.noteKeyByClock()
+	b.noteHeadStays()
 	b.buildDoc()
 	b.buildExplain()
 	if errs.Len() > before {

@@ -689,7 +689,9 @@ func (b *builder) explainCompanions(t *queue.Transition) string {
 	for _, c := range t.With {
 		s := b.newScope()
 		s.beside, s.settle.named, s.settle.late = c, true, b.late(t.Name)
-		s.prefix = s.qualified()
+		if s.prefix = s.qualified(); c.Others {
+			s.prefix = "row." // that of the job, which is of the same table
+		}
 		o := s.besideOf(c)
 		text := c.Verb + " "
 		if c.Move {

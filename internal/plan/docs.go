@@ -1643,3 +1643,13 @@ func (b *builder) diagram() string {
 }
 
 func pad(s string, n int) string { return s + strings.Repeat(" ", max(1, n+1-len(s))) }
+
+// noteHeadStays warns where Work meets a job that failed at the head of the queue again and again, since
+// nothing is written of a failure.
+func (b *builder) noteHeadStays() {
+	p := b.pkg
+	if !p.Hold || !p.WorkLoop || p.Fail != nil || p.Retry != nil || p.Offset != nil {
+		return
+	}
+	p.Notes = append(p.Notes, "warning: nothing is written of a job that fails, so it stays where it is in the queue: Work tries it again at every poll, and as many of them as it holds at once keep it from what stands behind; qgen:due has them wait, qgen:attempts max=5 ends them, and where the table may not be altered side_table: true does both")
+}

@@ -6,6 +6,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -912,8 +913,15 @@ func (s *scope) otherwise(c newColumn) string {
 	if c.value != nil {
 		return s.value(c.column, *c.value)
 	}
+	// A default is in the session's time zone, and what else is read and written here in that of the clock.
+	if r := s.roles[c.column]; r != nil && r.As == "" && r.Clock == "utc" && c.column.Type.Class == schema.Timestamp && !c.column.Type.Zone && localNow.MatchString(c.column.Default) {
+		return s.writtenNow(c.column)
+	}
 	return s.fallback(c.column)
 }
+
+// localNow finds a default that is the present, on the clock of the session or with its zone.
+var localNow = regexp.MustCompile(`(?i)^\(*(?:now|current_timestamp|localtimestamp|clock_timestamp|statement_timestamp|transaction_timestamp|getdate|sysdatetime|sysdatetimeoffset|sysdate|systimestamp)\s*(?:\(\s*\d*\s*\))?\)*(?:::[\w ]+)?\)*$`)
 
 // buildEnqueue plans Enqueue and EnqueueMany.
 func (b *builder) buildEnqueue(errs *source.ErrorList) {
@@ -1144,8 +1152,13 @@ func (b *builder) fallback(c *schema.Column) string {
 		return ""
 	}
 	text := cmp.Or(b.d.DefaultOnly[bare], c.Default)
-	if c.Type.Class == schema.Text && !c.Type.Enum && !strings.HasPrefix(bare, "'") {
-		return b.d.Cast(text, b.castType(c.Type)) // a column takes what is no text, coalesce beside one does not
+	// A column takes what is no text, coalesce beside one does not; and beside a time with zone it makes one
+	// of the time that is given, which then goes through the zone of the session.
+	if (c.Type.Class == schema.Text && !c.Type.Enum || c.Type.Class == schema.Timestamp && !c.Type.Zone && !strings.HasPrefix(bare, "localtimestamp")) && !strings.HasPrefix(bare, "'") {
+		if cast := b.d.Cast(text, b.castType(c.Type)); cast != text && len(queue.PiecesOf(text)) > 1 && strings.ContainsAny(text, " \t\n|+-") {
+			return b.d.Cast("("+text+")", b.castType(c.Type))
+		}
+		return b.d.Cast(text, b.castType(c.Type))
 	}
 	return text
 }

@@ -401,7 +401,7 @@ func (b *builder) checkUpsert(errs *source.ErrorList) {
 		note("%sa worker whose job is enqueued again gets ErrLost, since qgen:on update writes column %s, by which it is told; %s", warning, plainText(fenced.Name), then)
 	default:
 		text := "warning: enqueue=update changes the row of a job that runs as well: its worker does not see that, and Complete ends the job"
-		if b.can(dialect.PartialIndex) && b.tells(queue.Running) {
+		if b.can(dialect.PartialIndex) && u.key.kind != primaryKey && b.tells(queue.Running) {
 			text += "; where it has to run again, a unique index of rows that do not run (WHERE …) has Enqueue add another"
 		}
 		if i := slices.IndexFunc(b.spec.Columns, func(c *queue.Column) bool {
@@ -414,7 +414,7 @@ func (b *builder) checkUpsert(errs *source.ErrorList) {
 	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
 		if c := b.staysEnded(u, name); c != nil {
 			text := fmt.Sprintf("warning: a job that %s stays so when it is enqueued again, and is not run: qgen:on update set … at column %s says what else becomes of it", ended[name], plainText(c.Name))
-			if b.can(dialect.PartialIndex) {
+			if b.can(dialect.PartialIndex) && u.key.kind != primaryKey {
 				text += "; a unique index that leaves such rows out (WHERE …) has Enqueue add another"
 			}
 			note("%s", text)

@@ -274,9 +274,28 @@ func (b *binding) chooseExpiry() {
 		b.errorf(said.pos, "a row that waits for its time looks like one that runs: both are hidden by column %q", k.lease.column.Name).
 			WithHint("Say on qgen:status which rows run, running=<value>: those of them fail whose claims have run out.")
 	default:
-		k.byClaim = true
+		if k.byClaim = true; b.toldApart() {
+			break
+		}
 		b.note("a row that waits for its time looks like one that runs: both are hidden by column %q", k.lease.column.Name)
 	}
+}
+
+// toldApart reports whether a row that waits for its time has what no row has that runs: a status says
+// of its column running~ and, of what a row is given back with, ready:=.
+func (b *binding) toldApart() bool {
+	return slices.ContainsFunc(b.status, func(s *statusColumn) bool {
+		runs, tested := s.tests[Running]
+		v, written := s.writes[Ready]
+		if !tested || !written || v.Kind != Null && v.Kind != Literal {
+			return false
+		}
+		waits := Test{Column: s.column, Op: In, Values: []Value{v}}
+		if v.Kind == Null {
+			waits = Test{Column: s.column, Op: IsNull}
+		}
+		return excludesAll(waits, runs)
+	})
 }
 
 // failsExpired reports whether a job whose claim has run out fails, whatever tries it has

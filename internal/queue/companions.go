@@ -733,16 +733,22 @@ func (b *binding) columnOfOther(c *Companion, text string) string {
 
 // noteOthers warns where rows of other jobs change their state or go, whatever state they are in.
 func (b *binding) noteOthers(step TransitionName, c *Companion) {
-	tells := func(v CompanionValue) bool {
+	told := func(c *schema.Column) bool {
 		for _, state := range b.spec.States {
 			if slices.ContainsFunc(state.Tests, func(t Test) bool {
-				return t.Column == v.Column.Column && slices.Contains([]Op{In, NotIn, IsNull, NotNull}, t.Op)
+				return t.Column == c && slices.Contains([]Op{In, NotIn, IsNull, NotNull}, t.Op)
 			}) {
 				return true
 			}
 		}
 		return false
 	}
+	tells := func(v CompanionValue) bool { return told(v.Column.Column) }
+	// SQL that asks such a column of the other row is for the user to judge.
+	asks := c.Known != nil && slices.ContainsFunc(PiecesOf(c.When), func(piece string) bool {
+		name := b.columnOfOther(c, piece)
+		return name != "" && told(columnOf(c.Known, unquoted(name), b.fold))
+	})
 	if fail := b.spec.Transitions[Fail]; step == GiveUp && fail != nil && slices.ContainsFunc(fail.With, func(w *Companion) bool { return w.Pos == c.Pos }) {
 		return // it is said there
 	}
@@ -750,7 +756,7 @@ func (b *binding) noteOthers(step TransitionName, c *Companion) {
 	if c.Verb == "delete" {
 		does = "deletes rows of other jobs"
 	}
-	if c.Others && (c.Verb == "delete" || slices.ContainsFunc(c.Set, tells)) && !slices.ContainsFunc(c.Where, tells) {
+	if c.Others && (c.Verb == "delete" || slices.ContainsFunc(c.Set, tells)) && !slices.ContainsFunc(c.Where, tells) && !asks {
 		b.note("warning: also: %s %s whatever state they are in, also those that others run; a state among where: leaves these alone", step, does)
 	}
 }

@@ -6,6 +6,8 @@ package queue
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/qgen-dev/qgen/internal/schema"
@@ -287,13 +289,23 @@ func (b *binding) judgeRetry() {
 	keeps := slices.ContainsFunc(b.drafts[Retry], func(d *draft) bool {
 		return d.by.verb == "on" && d.value.Kind == Old && k.due != nil && d.column == k.due.column
 	})
+	ending := "nothing ends that"
+	var ended []string
+	for _, o := range b.spec.Outcomes {
+		if o.To != Ready {
+			ended = append(ended, strconv.Quote(o.Name))
+		}
+	}
+	if len(ended) > 0 {
+		ending = fmt.Sprintf("only a handler that settles it by an outcome (%s) ends that", strings.Join(ended, ", "))
+	}
 	switch {
 	case keeps:
-		b.note("warning: a job that fails is as due as it was, since qgen:on retry leaves column %q as it is, and nothing ends that: the next claim takes it again; leave that out and it waits, and qgen:attempts max=5 beside a state for failed rows is an end", k.due.column.Name)
+		b.note("warning: a job that fails is as due as it was, since qgen:on retry leaves column %q as it is, and %s: the next claim takes it again; leave that out and it waits, and qgen:attempts max=5 beside a state for failed rows is an end", k.due.column.Name, ending)
 	case k.dueRole() == nil:
-		b.note("warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end")
+		b.note("warning: a job that fails is ready at once, and %s; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end", ending)
 	case k.wait != nil && k.wait.ofRow() != "":
-		b.note("warning: a job that fails is ready at once where its %s is 0, and nothing ends that; qgen:attempts max=5 beside a state for failed rows is an end", k.wait.ofRow())
+		b.note("warning: a job that fails is ready at once where its %s is 0, and %s; qgen:attempts max=5 beside a state for failed rows is an end", k.wait.ofRow(), ending)
 	}
 }
 

@@ -78,22 +78,22 @@ func (b *binding) noteLess(step string, c *schema.Column, v Value) {
 // failsToo lets what is written when a job fails be written as well when it
 // fails because its claim ran out, unless that is said for itself.
 func (b *binding) failsToo(r *role, value Value) {
-	if b.spec.Transitions[GiveUp] != nil && !b.saidOfGiveUp(r) {
+	if b.spec.Transitions[GiveUp] != nil && !b.saidOf(GiveUp, r) {
 		b.write(r, r.column, value, GiveUp)
 	}
 }
 
-// saidOfGiveUp reports whether qgen:on says what giveup writes to the column of a role.
-func (b *binding) saidOfGiveUp(r *role) bool {
+// saidOf reports whether qgen:on says what a step writes to the column of a role.
+func (b *binding) saidOf(name TransitionName, r *role) bool {
 	return slices.ContainsFunc(b.roles["on"], func(other *role) bool {
-		return other.column == r.column && slices.ContainsFunc(other.words, func(w *word) bool { return w.name == string(GiveUp) })
+		return other.column == r.column && slices.ContainsFunc(other.words, func(w *word) bool { return w.name == string(name) })
 	})
 }
 
 // keepsOnGiveUp says what becomes of a column that Fail is given a value for when a
 // job fails because its claim ran out: nobody is there to give one.
 func (b *binding) keepsOnGiveUp(r *role) {
-	if b.spec.Transitions[GiveUp] != nil && !b.drafted(GiveUp, r.column) && !b.saidOfGiveUp(r) {
+	if b.spec.Transitions[GiveUp] != nil && !b.drafted(GiveUp, r.column) && !b.saidOf(GiveUp, r) {
 		b.note("column %q stays as it is when a job fails because its claim ran out (giveup)", r.column.Name)
 	}
 }

@@ -637,7 +637,7 @@ func (b *binding) writeCounters() {
 		}
 		if a.Down {
 			b.write(r, a.Column, number(0), b.atFailure(Fail)...)
-			if a.Max == 0 && a.MaxOf == nil && b.keepsFailed {
+			if a.Max == 0 && a.MaxOf == nil && b.keepsFailed && !b.saidOf(Redrive, r) {
 				b.note("Redrive gives a failed row one more try, since nothing says how many it had")
 			}
 		}

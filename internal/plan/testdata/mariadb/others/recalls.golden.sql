@@ -394,7 +394,7 @@ FROM   (
 -- arguments: 1: new Grp, 2: new File, 3: new Due, 4: new Weight
 INSERT /* recallsq.Enqueue */ INTO tape_recall
        (grp, file, due, weight)
-VALUES (?, ?, coalesce(?, CURRENT_TIMESTAMP(6)), coalesce(?, 0));
+VALUES (?, ?, coalesce(?, UTC_TIMESTAMP(6)), coalesce(?, 0));
 
 -- sql/enqueue_many.sql
 -- enqueue: new rows, ready when they are due, in the order given
@@ -402,7 +402,7 @@ VALUES (?, ?, coalesce(?, CURRENT_TIMESTAMP(6)), coalesce(?, 0));
 -- arguments: 1: new_list Grp File Due Weight
 INSERT /* recallsq.EnqueueMany */ INTO tape_recall
        (grp, file, due, weight)
-VALUES (?, ?, coalesce(?, CURRENT_TIMESTAMP(6)), coalesce(?, 0));
+VALUES (?, ?, coalesce(?, UTC_TIMESTAMP(6)), coalesce(?, 0));
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

@@ -31,7 +31,7 @@
 -- note: no order is said: rows are taken in the order of the key, name; order 1 at column "run_at" takes them by their time, and reads none that wait for theirs
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: enqueue=update changes the row that is like a new job in name (primary key): run_at = ({new}.run_at), pause = ({new}.pause), last = ({new}.last)
--- note: warning: enqueue=update changes the row of a job that runs as well: its worker does not see that, and Complete ends the job; where it has to run again, a unique index of rows that do not run (WHERE …) has Enqueue add another
+-- note: warning: enqueue=update changes the row of a job that runs as well: its worker does not see that, and Complete ends the job
 
 -- sql/claim.sql
 -- claim: ready to running

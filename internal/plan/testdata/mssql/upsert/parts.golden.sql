@@ -33,8 +33,8 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: enqueue=update changes the row that is like a new job in site, path (primary key): size = {size} unless nil
--- note: warning: enqueue=update changes the row of a job that runs as well: its worker does not see that, and Complete ends the job; where it has to run again, a unique index of rows that do not run (WHERE …) has Enqueue add another
--- note: warning: a job that is done stays so when it is enqueued again, and is not run: qgen:on update set … at column state says what else becomes of it; a unique index that leaves such rows out (WHERE …) has Enqueue add another
+-- note: warning: enqueue=update changes the row of a job that runs as well: its worker does not see that, and Complete ends the job
+-- note: warning: a job that is done stays so when it is enqueued again, and is not run: qgen:on update set … at column state says what else becomes of it
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -544,7 +544,7 @@ AND    retries >= 3;
 -- arguments: 1: new DueAt, 2: new Priority, 3: new NumberTo, 4: new Body
 INSERT /* smsq.Enqueue */ INTO outbox
        (inserted_at, due_at, priority, number_to, body)
-VALUES (UTC_TIMESTAMP(6), coalesce(?, CURRENT_TIMESTAMP(6)), coalesce(?, 0), ?, ?);
+VALUES (UTC_TIMESTAMP(6), coalesce(?, UTC_TIMESTAMP(6)), coalesce(?, 0), ?, ?);
 
 -- sql/enqueue_many.sql
 -- enqueue: new rows, ready when they are due, in the order given
@@ -552,7 +552,7 @@ VALUES (UTC_TIMESTAMP(6), coalesce(?, CURRENT_TIMESTAMP(6)), coalesce(?, 0), ?, 
 -- arguments: 1: new_list DueAt Priority NumberTo Body
 INSERT /* smsq.EnqueueMany */ INTO outbox
        (inserted_at, due_at, priority, number_to, body)
-VALUES (UTC_TIMESTAMP(6), coalesce(?, CURRENT_TIMESTAMP(6)), coalesce(?, 0), ?, ?);
+VALUES (UTC_TIMESTAMP(6), coalesce(?, UTC_TIMESTAMP(6)), coalesce(?, 0), ?, ?);
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

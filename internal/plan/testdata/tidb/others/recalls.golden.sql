@@ -396,7 +396,7 @@ LIMIT  ?;
 -- arguments: 1: new Grp, 2: new File, 3: new Due, 4: new Weight
 INSERT /* recallsq.Enqueue */ INTO tape_recall
        (grp, file, due, weight)
-VALUES (?, ?, coalesce(?, CURRENT_TIMESTAMP(6)), coalesce(?, 0));
+VALUES (?, ?, coalesce(?, UTC_TIMESTAMP(6)), coalesce(?, 0));
 
 -- sql/enqueue_delete_tape_recall.sql
 -- enqueue: deletes rows from tape_recall for the rows that were added; of other jobs than these

@@ -3,5 +3,6 @@
 -- locks: nothing that others wait for
 INSERT /* watermillpg.Enqueue */ INTO watermill_x
        (uuid, created_at, payload, metadata, transaction_id)
-VALUES ($1, coalesce($2::timestamp, CURRENT_TIMESTAMP), $3, $4, (pg_current_xact_id()))
+VALUES ($1, coalesce($2::timestamp, CURRENT_TIMESTAMP::timestamp), $3, $4,
+        (pg_current_xact_id()))
 RETURNING transaction_id::text, "offset"

@@ -3,8 +3,8 @@
 -- locks: nothing that others wait for
 INSERT /* watermillpg.EnqueueMany */ INTO watermill_x
        (uuid, created_at, payload, metadata, transaction_id)
-SELECT uuid_new, coalesce(created_at_new, CURRENT_TIMESTAMP), payload_new, metadata_new,
-       (pg_current_xact_id())
+SELECT uuid_new, coalesce(created_at_new, CURRENT_TIMESTAMP::timestamp), payload_new,
+       metadata_new, (pg_current_xact_id())
 FROM   unnest($1::varchar[], $2::timestamp[], $3::json[], $4::json[]) WITH ORDINALITY AS job (uuid_new, created_at_new, payload_new, metadata_new, job_order)
 ORDER  BY job_order
 RETURNING transaction_id::text, "offset"
