@@ -165,6 +165,11 @@ func (b *binding) readCompanions() {
 		if o := outcomes[a.Transition.Value]; o != nil {
 			t, apart[o] = o.Transition, true
 		}
+		if i := slices.IndexFunc(b.spec.Outcomes, func(o *Outcome) bool { return o.Name == string(name) && outcomes[o.Name] == nil }); i >= 0 {
+			b.errorf(a.Transition.Pos, "%q is a step of every job, and the outcome at %s has its name", name, b.spec.Outcomes[i].Pos).
+				WithHint("Call the outcome otherwise, at both places.")
+			continue
+		}
 		switch log := b.spec.Log != nil; {
 		case !slices.Contains(known, string(name)):
 			b.errorf(a.Transition.Pos, "%q is no step of a job that could write other tables", name).
