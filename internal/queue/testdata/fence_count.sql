@@ -58,11 +58,3 @@ CREATE TABLE again (
     n     int NOT NULL,  -- qgen:version; on recover set 0
     at    timestamptz    -- qgen:heartbeat timeout=1h
 );
-
--- A claim leaves no mark of its own.
--- qgen:queue marked
-CREATE TABLE marked (
-    id    bigint PRIMARY KEY,
-    state text NOT NULL, -- qgen:status ready=N running=A done=D
-    mark  uuid           -- qgen:token; on claim set old
-);

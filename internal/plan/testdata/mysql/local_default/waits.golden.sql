@@ -34,13 +34,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* waitsq.Claim */
-       id
+       id, CAST(run_at AS CHAR)
 FROM   waits IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'new'
 AND    run_at <= UTC_TIMESTAMP(6)
@@ -56,17 +56,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* waitsq.Claim */ waits FORCE INDEX (PRIMARY)
 SET    state = 'busy'
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* waitsq.Claim */
-       id, CAST(run_at AS CHAR)
-FROM   waits FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
@@ -191,7 +180,7 @@ FROM   (
        STRAIGHT_JOIN waits ON waits.id = picked.id;
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* waitsq.Enqueue */ INTO waits
@@ -199,7 +188,7 @@ INSERT /* waitsq.Enqueue */ INTO waits
 VALUES ('new', coalesce(?, UTC_TIMESTAMP(0)));
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list RunAt
 INSERT /* waitsq.EnqueueMany */ INTO waits

@@ -171,7 +171,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* movedq.Enqueue */ INTO moved
@@ -180,7 +180,7 @@ VALUES ('new', coalesce($1::timestamp, (now() + '1 hour'::interval)::timestamp))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch RunAt
 INSERT /* movedq.EnqueueMany */ INTO moved

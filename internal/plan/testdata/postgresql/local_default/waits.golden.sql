@@ -171,7 +171,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt
 INSERT /* waitsq.Enqueue */ INTO waits
@@ -180,7 +180,7 @@ VALUES ('new', coalesce($1::timestamp, (now() AT TIME ZONE 'UTC')))
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch RunAt
 INSERT /* waitsq.EnqueueMany */ INTO waits
