@@ -252,16 +252,32 @@ func (s *scope) ahead() string {
 	})
 }
 
-// firstOfGroup is the condition of a row before which none of its group is taken, where the server finds the
-// first of a group by its index and need not read them all; "" elsewhere.
-func (s *scope) firstOfGroup(from string) string {
+// inLine returns the order of the rows of one group where an index can hold it, so that a server finds the first
+// of them and need not read and sort them all.
+func (s *scope) inLine() ([]queue.OrderTerm, bool) {
 	order, _ := s.groupOrder()
+	return order, !slices.ContainsFunc(order, func(o queue.OrderTerm) bool {
+		return o.Column == nil || s.against(o) && !s.can(dialect.IndexNulls)
+	})
+}
+
+// lineBy are the conditions and the order of the rows of a group as they are taken.
+func (s *scope) lineBy(order []queue.OrderTerm) (where, by string) {
+	where = s.others(s.spec.Group.Waiting, s.wanted)
+	s.over(s.builder, s.shared.Names.Other+".", func() { by = strings.Join(s.orderBy(order), ", ") })
+	return where, by
+}
+
+// firstOfGroup is the condition of a row before which none of its group is taken, where the server finds the
+// first of a group by its index; "" elsewhere.
+func (s *scope) firstOfGroup(from string) string {
+	order, ok := s.inLine()
 	form := s.d.Fragments["group_first"].At(s.version)
-	if form == "" || slices.ContainsFunc(order, func(o queue.OrderTerm) bool { return o.Column == nil || s.against(o) }) {
+	if form == "" || !ok {
 		return ""
 	}
-	where := s.others(s.spec.Group.Waiting, s.wanted)
-	var own, key, by []string
+	where, by := s.lineBy(order)
+	var own, key []string
 	for _, c := range s.spec.Key {
 		own = append(own, s.outside()+s.d.Ident(c.Name))
 	}
@@ -269,14 +285,38 @@ func (s *scope) firstOfGroup(from string) string {
 		for _, c := range s.spec.Key {
 			key = append(key, s.column(c))
 		}
-		by = s.orderBy(order)
 	})
 	row := strings.Join(own, ", ")
 	if len(own) > 1 {
 		row = "(" + row + ")"
 	}
-	return dialect.Fill(form, "row", row, "key", strings.Join(key, ", "), "from", from, "where", where,
-		"order", strings.Join(by, ", "), "line", groupLine)
+	return dialect.Fill(form, "row", row, "key", strings.Join(key, ", "), "from", from, "where", where, "order", by, "line", groupLine)
+}
+
+// countsFirst reports whether those before a row are counted among the first of its group.
+func (s *scope) countsFirst() bool {
+	_, ok := s.inLine()
+	return ok && s.spec.Group.LimitSQL == "" && s.d.Fragments["group_before"].At(s.version) != ""
+}
+
+// firstBefore counts those before a row among as many of its group as may run, where the server finds these by its
+// index. With one comparison in all directions of the order, which no index bounds, it would read
+// the whole group.
+func (s *scope) firstBefore(from string) string {
+	order, _ := s.inLine()
+	where, by := s.lineBy(order)
+	where = strings.ReplaceAll(where, groupLine, groupLine+"        ")
+	outer := s.outside()
+	var columns []string
+	var before string
+	s.over(s.builder, s.shared.Names.Other+".", func() {
+		for _, o := range order {
+			columns = append(columns, s.column(o.Column))
+		}
+		before = s.before(outer, order)
+	})
+	return dialect.Fill(s.d.Fragments["group_before"].At(s.version), "columns", strings.Join(columns, ", "), "from", from, "where", where, "order", by,
+		"n", strconv.Itoa(s.spec.Group.Limit), "other", s.shared.Names.Other, "before", unwrapped(before), "line", groupLine)
 }
 
 // wanted are the conditions that the caller of a claim adds to those of waiting rows: what he does not want
@@ -369,7 +409,11 @@ func (s *scope) look() []string {
 		room = []string{s.groupLimit(g) + " > " + groupCount(from, s.running()), s.groupSum(from)}
 	case g.Limit > 1:
 		// The first two spare counting all that wait.
-		room = []string{fill("group_few", s.running()), fill("group_few", s.ahead()), s.groupSum(from)}
+		room = []string{fill("group_few", s.running())}
+		if !s.countsFirst() {
+			room = append(room, fill("group_few", s.ahead()))
+		}
+		room = append(room, s.groupSum(from))
 	default:
 		room = append(room, cmp.Or(s.firstOfGroup(from), fill("group_none", s.ahead())))
 	}
@@ -413,7 +457,12 @@ func (s *scope) groupFrom(fragment string) string {
 // groupSum compares the running rows of a group, and those before a row, with the
 // limit.
 func (s *scope) groupSum(from string) string {
-	return s.groupLimit(s.spec.Group) + " > " + groupCount(from, s.running()) + groupLine[:len(groupLine)-4] + "+ " + groupCount(s.groupFrom("group_look"), s.ahead())
+	waiting := s.groupFrom("group_look")
+	room := s.groupLimit(s.spec.Group) + " > " + groupCount(from, s.running()) + groupLine[:len(groupLine)-4] + "+ "
+	if s.countsFirst() {
+		return room + s.firstBefore(waiting)
+	}
+	return room + groupCount(waiting, s.ahead())
 }
 
 // groupCount counts rows of a group.

@@ -53,13 +53,13 @@ AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
                AND    other.until_at IS NOT NULL
                AND    other.until_at > now()
                LIMIT  1) IS NULL
-           AND (SELECT 1
+           AND cases.id = (SELECT other.id
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    (alone = 1)
                AND    (other.until_at <= now() OR other.until_at IS NULL)
-               AND    other.id < cases.id
-               LIMIT  1) IS NULL))
+               ORDER  BY other.id
+               LIMIT  1)))
 ORDER  BY id
 LIMIT  $2
 RETURNING id, case_id, alone, until_at, rev;
@@ -171,13 +171,13 @@ AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
                AND    other.until_at IS NOT NULL
                AND    other.until_at > now()
                LIMIT  1) IS NULL
-           AND (SELECT 1
+           AND cases.id = (SELECT other.id
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    (alone = 1)
                AND    (other.until_at <= now() OR other.until_at IS NULL)
-               AND    other.id < cases.id
-               LIMIT  1) IS NULL))
+               ORDER  BY other.id
+               LIMIT  1)))
 ORDER  BY id
 LIMIT  $1;
 

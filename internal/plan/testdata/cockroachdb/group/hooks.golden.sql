@@ -53,23 +53,17 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy'
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT 1
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'new'
-               AND    other.kind = $1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
-               LIMIT  1 OFFSET 1) IS NULL
            AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
            + (SELECT count(*)
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'new'
-               AND    other.kind = $1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
+               FROM   (SELECT other.weight, other.id FROM hooks AS other
+                       WHERE  other.tenant = hooks.tenant
+                       AND    other.state = 'new'
+                       AND    other.kind = $1
+                       ORDER  BY other.weight DESC, other.id LIMIT 2) AS other
+               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)))
 ORDER  BY weight DESC, id
 LIMIT  $2
 RETURNING id, tenant, kind, until_at, weight;
@@ -222,23 +216,17 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy'
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT 1
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'new'
-               AND    other.kind = $1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
-               LIMIT  1 OFFSET 1) IS NULL
            AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
            + (SELECT count(*)
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'new'
-               AND    other.kind = $1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
+               FROM   (SELECT other.weight, other.id FROM hooks AS other
+                       WHERE  other.tenant = hooks.tenant
+                       AND    other.state = 'new'
+                       AND    other.kind = $1
+                       ORDER  BY other.weight DESC, other.id LIMIT 2) AS other
+               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)))
 ORDER  BY weight DESC, id
 LIMIT  $2;
 

@@ -57,12 +57,12 @@ AND    (SELECT 1
                WHERE  other.order_id = steps.order_id
                AND    other.state = 'busy'
                LIMIT  1) IS NULL
-AND    (SELECT 1
+AND    steps.id = (SELECT other.id
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
                AND    other.state = 'new'
-               AND    other.id < steps.id
-               LIMIT  1) IS NULL
+               ORDER  BY other.id
+               LIMIT  1)
 ORDER  BY due_at, id
 LIMIT  $1
 RETURNING id, order_id, due_at, tries, taken_at;
@@ -249,12 +249,12 @@ AND    (SELECT 1
                WHERE  other.order_id = steps.order_id
                AND    other.state = 'busy'
                LIMIT  1) IS NULL
-AND    (SELECT 1
+AND    steps.id = (SELECT other.id
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
                AND    other.state = 'new'
-               AND    other.id < steps.id
-               LIMIT  1) IS NULL
+               ORDER  BY other.id
+               LIMIT  1)
 ORDER  BY due_at, id
 LIMIT  $1;
 

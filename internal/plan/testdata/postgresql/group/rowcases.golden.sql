@@ -44,28 +44,23 @@ WITH /* rowcasesq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   cases
     WHERE  (until_at <= now() OR until_at IS NULL)
-    AND    CASE WHEN (SELECT 1
+    AND    (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    other.until_at IS NOT NULL
                AND    other.until_at > now()
-               LIMIT  1 OFFSET 2) IS NULL THEN true END
-    AND    CASE WHEN (SELECT 1
-               FROM   cases AS other
-               WHERE  other.case_id = cases.case_id
-               AND    (other.until_at <= now() OR other.until_at IS NULL)
-               AND    other.id < cases.id
-               LIMIT  1 OFFSET 2) IS NULL THEN true END
+               LIMIT  1 OFFSET 2) IS NULL
     AND    3 > (SELECT count(*)
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    other.until_at IS NOT NULL
                AND    other.until_at > now())
            + (SELECT count(*)
-               FROM   cases AS other
-               WHERE  other.case_id = cases.case_id
-               AND    (other.until_at <= now() OR other.until_at IS NULL)
-               AND    other.id < cases.id)
+               FROM   (SELECT other.id FROM cases AS other
+                       WHERE  other.case_id = cases.case_id
+                       AND    (other.until_at <= now() OR other.until_at IS NULL)
+                       ORDER  BY other.id LIMIT 3) AS other
+               WHERE  other.id < cases.id)
     ORDER  BY id
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -94,10 +89,11 @@ AND    CASE WHEN 3 > (SELECT count(*)
                AND    other.until_at IS NOT NULL
                AND    other.until_at > now())
            + (SELECT count(*)
-               FROM   cases AS other
-               WHERE  other.case_id = cases.case_id
-               AND    (other.until_at <= now() OR other.until_at IS NULL)
-               AND    other.id < cases.id)
+               FROM   (SELECT other.id FROM cases AS other
+                       WHERE  other.case_id = cases.case_id
+                       AND    (other.until_at <= now() OR other.until_at IS NULL)
+                       ORDER  BY other.id LIMIT 3) AS other
+               WHERE  other.id < cases.id)
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, case_id, alone, until_at, rev;
 
@@ -205,28 +201,23 @@ SELECT /* rowcasesq.Peek */
        id, case_id, alone, rev
 FROM   cases
 WHERE  (until_at <= now() OR until_at IS NULL)
-AND    CASE WHEN (SELECT 1
+AND    (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    other.until_at IS NOT NULL
                AND    other.until_at > now()
-               LIMIT  1 OFFSET 2) IS NULL THEN true END
-AND    CASE WHEN (SELECT 1
-               FROM   cases AS other
-               WHERE  other.case_id = cases.case_id
-               AND    (other.until_at <= now() OR other.until_at IS NULL)
-               AND    other.id < cases.id
-               LIMIT  1 OFFSET 2) IS NULL THEN true END
+               LIMIT  1 OFFSET 2) IS NULL
 AND    3 > (SELECT count(*)
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    other.until_at IS NOT NULL
                AND    other.until_at > now())
            + (SELECT count(*)
-               FROM   cases AS other
-               WHERE  other.case_id = cases.case_id
-               AND    (other.until_at <= now() OR other.until_at IS NULL)
-               AND    other.id < cases.id)
+               FROM   (SELECT other.id FROM cases AS other
+                       WHERE  other.case_id = cases.case_id
+                       AND    (other.until_at <= now() OR other.until_at IS NULL)
+                       ORDER  BY other.id LIMIT 3) AS other
+               WHERE  other.id < cases.id)
 ORDER  BY id
 LIMIT  $1;
 

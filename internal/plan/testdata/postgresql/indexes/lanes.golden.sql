@@ -46,26 +46,21 @@ WITH /* lanesq.Claim */ candidate AS MATERIALIZED (
     FROM   lanes
     WHERE  status = 'ENQUEUED'
     AND    lane = $1
-    AND    CASE WHEN (SELECT 1
+    AND    (SELECT 1
                FROM   lanes AS other
                WHERE  other.lane = $1
                AND    other.status = 'PENDING'
-               LIMIT  1 OFFSET 9) IS NULL THEN true END
-    AND    CASE WHEN (SELECT 1
-               FROM   lanes AS other
-               WHERE  other.lane = $1
-               AND    other.status = 'ENQUEUED'
-               AND    other.id < lanes.id
-               LIMIT  1 OFFSET 9) IS NULL THEN true END
+               LIMIT  1 OFFSET 9) IS NULL
     AND    10 > (SELECT count(*)
                FROM   lanes AS other
                WHERE  other.lane = $1
                AND    other.status = 'PENDING')
            + (SELECT count(*)
-               FROM   lanes AS other
-               WHERE  other.lane = $1
-               AND    other.status = 'ENQUEUED'
-               AND    other.id < lanes.id)
+               FROM   (SELECT other.id FROM lanes AS other
+                       WHERE  other.lane = $1
+                       AND    other.status = 'ENQUEUED'
+                       ORDER  BY other.id LIMIT 10) AS other
+               WHERE  other.id < lanes.id)
     ORDER  BY id NULLS FIRST
     LIMIT  $2
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -88,11 +83,12 @@ AND    CASE WHEN 10 > (SELECT count(*)
                WHERE  other.lane = lanes.lane
                AND    other.status = 'PENDING')
            + (SELECT count(*)
-               FROM   lanes AS other
-               WHERE  other.lane = lanes.lane
-               AND    other.status = 'ENQUEUED'
-               AND    other.lane = $2
-               AND    other.id < lanes.id)
+               FROM   (SELECT other.id FROM lanes AS other
+                       WHERE  other.lane = lanes.lane
+                       AND    other.status = 'ENQUEUED'
+                       AND    other.lane = $2
+                       ORDER  BY other.id LIMIT 10) AS other
+               WHERE  other.id < lanes.id)
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, lane;
 
@@ -187,26 +183,21 @@ SELECT /* lanesq.Peek */
 FROM   lanes
 WHERE  status = 'ENQUEUED'
 AND    lane = $1
-AND    CASE WHEN (SELECT 1
+AND    (SELECT 1
                FROM   lanes AS other
                WHERE  other.lane = $1
                AND    other.status = 'PENDING'
-               LIMIT  1 OFFSET 9) IS NULL THEN true END
-AND    CASE WHEN (SELECT 1
-               FROM   lanes AS other
-               WHERE  other.lane = $1
-               AND    other.status = 'ENQUEUED'
-               AND    other.id < lanes.id
-               LIMIT  1 OFFSET 9) IS NULL THEN true END
+               LIMIT  1 OFFSET 9) IS NULL
 AND    10 > (SELECT count(*)
                FROM   lanes AS other
                WHERE  other.lane = $1
                AND    other.status = 'PENDING')
            + (SELECT count(*)
-               FROM   lanes AS other
-               WHERE  other.lane = $1
-               AND    other.status = 'ENQUEUED'
-               AND    other.id < lanes.id)
+               FROM   (SELECT other.id FROM lanes AS other
+                       WHERE  other.lane = $1
+                       AND    other.status = 'ENQUEUED'
+                       ORDER  BY other.id LIMIT 10) AS other
+               WHERE  other.id < lanes.id)
 ORDER  BY id NULLS FIRST
 LIMIT  $2;
 

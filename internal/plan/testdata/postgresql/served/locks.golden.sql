@@ -47,26 +47,21 @@ WITH /* locksq.Claim */ candidate AS MATERIALIZED (
     WHERE  until IS NULL
     AND    site = $1
     AND    (site IS NULL
-           OR (CASE WHEN (SELECT 1
+           OR ((SELECT 1
                FROM   locks AS other
                WHERE  other.site = $1
                AND    other.until IS NOT NULL
-               LIMIT  1 OFFSET 4) IS NULL THEN true END
-           AND CASE WHEN (SELECT 1
-               FROM   locks AS other
-               WHERE  other.site = $1
-               AND    other.until IS NULL
-               AND    other.id < locks.id
-               LIMIT  1 OFFSET 4) IS NULL THEN true END
+               LIMIT  1 OFFSET 4) IS NULL
            AND 5 > (SELECT count(*)
                FROM   locks AS other
                WHERE  other.site = $1
                AND    other.until IS NOT NULL)
            + (SELECT count(*)
-               FROM   locks AS other
-               WHERE  other.site = $1
-               AND    other.until IS NULL
-               AND    other.id < locks.id)))
+               FROM   (SELECT other.id FROM locks AS other
+                       WHERE  other.site = $1
+                       AND    other.until IS NULL
+                       ORDER  BY other.id LIMIT 5) AS other
+               WHERE  other.id < locks.id)))
     ORDER  BY id
     LIMIT  $2
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -92,11 +87,12 @@ AND    CASE WHEN (site IS NULL
                WHERE  other.site = locks.site
                AND    other.until IS NOT NULL)
            + (SELECT count(*)
-               FROM   locks AS other
-               WHERE  other.site = locks.site
-               AND    other.until IS NULL
-               AND    other.site = $3
-               AND    other.id < locks.id))
+               FROM   (SELECT other.id FROM locks AS other
+                       WHERE  other.site = locks.site
+                       AND    other.until IS NULL
+                       AND    other.site = $3
+                       ORDER  BY other.id LIMIT 5) AS other
+               WHERE  other.id < locks.id))
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, site, until, agent;
 
@@ -224,26 +220,21 @@ FROM   locks
 WHERE  until IS NULL
 AND    site = $1
 AND    (site IS NULL
-           OR (CASE WHEN (SELECT 1
+           OR ((SELECT 1
                FROM   locks AS other
                WHERE  other.site = $1
                AND    other.until IS NOT NULL
-               LIMIT  1 OFFSET 4) IS NULL THEN true END
-           AND CASE WHEN (SELECT 1
-               FROM   locks AS other
-               WHERE  other.site = $1
-               AND    other.until IS NULL
-               AND    other.id < locks.id
-               LIMIT  1 OFFSET 4) IS NULL THEN true END
+               LIMIT  1 OFFSET 4) IS NULL
            AND 5 > (SELECT count(*)
                FROM   locks AS other
                WHERE  other.site = $1
                AND    other.until IS NOT NULL)
            + (SELECT count(*)
-               FROM   locks AS other
-               WHERE  other.site = $1
-               AND    other.until IS NULL
-               AND    other.id < locks.id)))
+               FROM   (SELECT other.id FROM locks AS other
+                       WHERE  other.site = $1
+                       AND    other.until IS NULL
+                       ORDER  BY other.id LIMIT 5) AS other
+               WHERE  other.id < locks.id)))
 ORDER  BY id
 LIMIT  $2;
 

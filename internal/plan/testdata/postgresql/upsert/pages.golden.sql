@@ -50,28 +50,22 @@ WITH /* pagesq.Claim */ candidate AS MATERIALIZED (
     FROM   pages
     WHERE  state IN ('new', 'again')
     AND    run_at <= now()
-    AND    CASE WHEN (SELECT 1
+    AND    (SELECT 1
                FROM   pages AS other
                WHERE  other.host = pages.host
                AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL THEN true END
-    AND    CASE WHEN (SELECT 1
-               FROM   pages AS other
-               WHERE  other.host = pages.host
-               AND    other.state IN ('new', 'again')
-               AND    other.run_at <= now()
-               AND    (other.priority > pages.priority OR other.priority = pages.priority AND (other.since < pages.since OR other.since = pages.since AND other.id < pages.id))
-               LIMIT  1 OFFSET 1) IS NULL THEN true END
+               LIMIT  1 OFFSET 1) IS NULL
     AND    2 > (SELECT count(*)
                FROM   pages AS other
                WHERE  other.host = pages.host
                AND    other.state = 'busy')
            + (SELECT count(*)
-               FROM   pages AS other
-               WHERE  other.host = pages.host
-               AND    other.state IN ('new', 'again')
-               AND    other.run_at <= now()
-               AND    (other.priority > pages.priority OR other.priority = pages.priority AND (other.since < pages.since OR other.since = pages.since AND other.id < pages.id)))
+               FROM   (SELECT other.priority, other.since, other.id FROM pages AS other
+                       WHERE  other.host = pages.host
+                       AND    other.state IN ('new', 'again')
+                       AND    other.run_at <= now()
+                       ORDER  BY other.priority DESC, other.since, other.id LIMIT 2) AS other
+               WHERE  other.priority > pages.priority OR other.priority = pages.priority AND (other.since < pages.since OR other.since = pages.since AND other.id < pages.id))
     ORDER  BY priority DESC, since, id
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -95,11 +89,12 @@ AND    CASE WHEN 2 > (SELECT count(*)
                WHERE  other.host = pages.host
                AND    other.state = 'busy')
            + (SELECT count(*)
-               FROM   pages AS other
-               WHERE  other.host = pages.host
-               AND    other.state IN ('new', 'again')
-               AND    other.run_at <= now()
-               AND    (other.priority > pages.priority OR other.priority = pages.priority AND (other.since < pages.since OR other.since = pages.since AND other.id < pages.id)))
+               FROM   (SELECT other.priority, other.since, other.id FROM pages AS other
+                       WHERE  other.host = pages.host
+                       AND    other.state IN ('new', 'again')
+                       AND    other.run_at <= now()
+                       ORDER  BY other.priority DESC, other.since, other.id LIMIT 2) AS other
+               WHERE  other.priority > pages.priority OR other.priority = pages.priority AND (other.since < pages.since OR other.since = pages.since AND other.id < pages.id))
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, url, run_at, priority, tries, since, host, origin, note, body;
 
@@ -213,7 +208,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new row, ready when it is due; or what it changes of the row that is like it in lower(url), (note ->> 'lang') (unique index pages_waiting, of rows where state IN ('new', 'again'))
+-- enqueue: a new ready row; or what it changes of the row that is like it in lower(url), (note ->> 'lang') (unique index pages_waiting, of rows where state IN ('new', 'again'))
 -- locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key
 -- arguments: 1: new ID, 2: new URL, 3: new RunAt, 4: new Priority, 5: new Host, 6: new Origin, 7: new Note, 8: new Body
 INSERT /* pagesq.Enqueue */ INTO pages
@@ -254,28 +249,22 @@ SELECT /* pagesq.Peek */
 FROM   pages
 WHERE  state IN ('new', 'again')
 AND    run_at <= now()
-AND    CASE WHEN (SELECT 1
+AND    (SELECT 1
                FROM   pages AS other
                WHERE  other.host = pages.host
                AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL THEN true END
-AND    CASE WHEN (SELECT 1
-               FROM   pages AS other
-               WHERE  other.host = pages.host
-               AND    other.state IN ('new', 'again')
-               AND    other.run_at <= now()
-               AND    (other.priority > pages.priority OR other.priority = pages.priority AND (other.since < pages.since OR other.since = pages.since AND other.id < pages.id))
-               LIMIT  1 OFFSET 1) IS NULL THEN true END
+               LIMIT  1 OFFSET 1) IS NULL
 AND    2 > (SELECT count(*)
                FROM   pages AS other
                WHERE  other.host = pages.host
                AND    other.state = 'busy')
            + (SELECT count(*)
-               FROM   pages AS other
-               WHERE  other.host = pages.host
-               AND    other.state IN ('new', 'again')
-               AND    other.run_at <= now()
-               AND    (other.priority > pages.priority OR other.priority = pages.priority AND (other.since < pages.since OR other.since = pages.since AND other.id < pages.id)))
+               FROM   (SELECT other.priority, other.since, other.id FROM pages AS other
+                       WHERE  other.host = pages.host
+                       AND    other.state IN ('new', 'again')
+                       AND    other.run_at <= now()
+                       ORDER  BY other.priority DESC, other.since, other.id LIMIT 2) AS other
+               WHERE  other.priority > pages.priority OR other.priority = pages.priority AND (other.since < pages.since OR other.since = pages.since AND other.id < pages.id))
 ORDER  BY priority DESC, since, id
 LIMIT  $1;
 

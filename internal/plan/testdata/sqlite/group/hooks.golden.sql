@@ -57,23 +57,17 @@ WHERE  id IN (
                WHERE  other.tenant = hooks.tenant
                AND    likelihood(other.state = 'busy', 0.99)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT 1
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    likelihood(other.state = 'new', 0.99)
-               AND    likelihood(other.kind = ?1, 0.99)
-               AND    likelihood(other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id, 0.99)
-               LIMIT  1 OFFSET 1) IS NULL
            AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    likelihood(other.state = 'busy', 0.99))
            + (SELECT count(*)
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    likelihood(other.state = 'new', 0.99)
-               AND    likelihood(other.kind = ?1, 0.99)
-               AND    likelihood(other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id, 0.99))))
+               FROM   (SELECT other.weight, other.id FROM hooks AS other
+                       WHERE  other.tenant = hooks.tenant
+                       AND    likelihood(other.state = 'new', 0.99)
+                       AND    likelihood(other.kind = ?1, 0.99)
+                       ORDER  BY other.weight DESC, other.id LIMIT 2) AS other
+               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)))
            ORDER  BY weight DESC, id
            LIMIT  ?2)
 RETURNING id, tenant, kind, until_at, weight;
@@ -283,23 +277,17 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    likelihood(other.state = 'busy', 0.99)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT 1
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    likelihood(other.state = 'new', 0.99)
-               AND    likelihood(other.kind = ?1, 0.99)
-               AND    likelihood(other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id, 0.99)
-               LIMIT  1 OFFSET 1) IS NULL
            AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    likelihood(other.state = 'busy', 0.99))
            + (SELECT count(*)
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    likelihood(other.state = 'new', 0.99)
-               AND    likelihood(other.kind = ?1, 0.99)
-               AND    likelihood(other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id, 0.99))))
+               FROM   (SELECT other.weight, other.id FROM hooks AS other
+                       WHERE  other.tenant = hooks.tenant
+                       AND    likelihood(other.state = 'new', 0.99)
+                       AND    likelihood(other.kind = ?1, 0.99)
+                       ORDER  BY other.weight DESC, other.id LIMIT 2) AS other
+               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)))
 ORDER  BY weight DESC, id
 LIMIT  ?2;
 

@@ -14,10 +14,11 @@ AND    CASE WHEN (lane IS NULL
                WHERE  other.lane = jobs.lane
                AND    other.status = 'running')
            + (SELECT count(*)
-               FROM   jobs AS other
-               WHERE  other.lane = jobs.lane
-               AND    other.status = 'ready'
-               AND    other.due_at <= now()
-               AND    other.id < jobs.id))
+               FROM   (SELECT other.id FROM jobs AS other
+                       WHERE  other.lane = jobs.lane
+                       AND    other.status = 'ready'
+                       AND    other.due_at <= now()
+                       ORDER  BY other.id LIMIT 2) AS other
+               WHERE  other.id < jobs.id))
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, n, lane, due_at, tries, token, lease_till

@@ -9,28 +9,22 @@ WITH /* groupedtwopg10sql.Claim */ candidate AS (
     WHERE  status = 'ready'
     AND    due_at <= now()
     AND    (lane IS NULL
-           OR (CASE WHEN (SELECT 1
+           OR ((SELECT 1
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
                AND    other.status = 'running'
-               LIMIT  1 OFFSET 1) IS NULL THEN true END
-           AND CASE WHEN (SELECT 1
-               FROM   jobs AS other
-               WHERE  other.lane = jobs.lane
-               AND    other.status = 'ready'
-               AND    other.due_at <= now()
-               AND    other.id < jobs.id
-               LIMIT  1 OFFSET 1) IS NULL THEN true END
+               LIMIT  1 OFFSET 1) IS NULL
            AND 2 > (SELECT count(*)
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
                AND    other.status = 'running')
            + (SELECT count(*)
-               FROM   jobs AS other
-               WHERE  other.lane = jobs.lane
-               AND    other.status = 'ready'
-               AND    other.due_at <= now()
-               AND    other.id < jobs.id)))
+               FROM   (SELECT other.id FROM jobs AS other
+                       WHERE  other.lane = jobs.lane
+                       AND    other.status = 'ready'
+                       AND    other.due_at <= now()
+                       ORDER  BY other.id LIMIT 2) AS other
+               WHERE  other.id < jobs.id)))
     ORDER  BY id NULLS FIRST
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED

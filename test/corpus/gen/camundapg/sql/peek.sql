@@ -15,14 +15,14 @@ AND    (duedate_ <= localtimestamp OR duedate_ IS NULL)
 AND    (SUSPENSION_STATE_ = 1)
 AND    (deployment_id_ = ANY ($1::varchar[]) OR deployment_id_ IS NULL)
 AND    (process_instance_id_ IS NULL OR CASE WHEN (EXCLUSIVE_) THEN 1 ELSE 0 END = 0
-           OR (CASE WHEN (SELECT 1
+           OR ((SELECT 1
                FROM   act_ru_job AS other
                WHERE  other.process_instance_id_ = act_ru_job.process_instance_id_
                AND    (EXCLUSIVE_)
                AND    other.lock_exp_time_ IS NOT NULL
                AND    other.lock_exp_time_ > localtimestamp
-               LIMIT  1) IS NULL THEN true END
-           AND CASE WHEN (SELECT 1
+               LIMIT  1) IS NULL
+           AND act_ru_job.id_ = (SELECT other.id_
                FROM   act_ru_job AS other
                WHERE  other.process_instance_id_ = act_ru_job.process_instance_id_
                AND    (EXCLUSIVE_)
@@ -31,7 +31,7 @@ AND    (process_instance_id_ IS NULL OR CASE WHEN (EXCLUSIVE_) THEN 1 ELSE 0 END
                AND    (other.duedate_ <= localtimestamp OR other.duedate_ IS NULL)
                AND    (SUSPENSION_STATE_ = 1)
                AND    (other.deployment_id_ = ANY ($1::varchar[]) OR other.deployment_id_ IS NULL)
-               AND    (other.priority_ > act_ru_job.priority_ OR other.priority_ = act_ru_job.priority_ AND ((other.duedate_ < act_ru_job.duedate_ OR act_ru_job.duedate_ IS NULL AND other.duedate_ IS NOT NULL) OR (other.duedate_ = act_ru_job.duedate_ OR other.duedate_ IS NULL AND act_ru_job.duedate_ IS NULL) AND other.id_ < act_ru_job.id_))
-               LIMIT  1) IS NULL THEN true END))
+               ORDER  BY other.priority_ DESC, other.duedate_, other.id_
+               LIMIT  1)))
 ORDER  BY priority_ DESC, duedate_, id_
 LIMIT  $2
