@@ -691,11 +691,12 @@ func (b *builder) groupIndexes() []wanted {
 				run.columns = append(run.columns, indexKey{column: since})
 			}
 		} else {
-			run.like = g.Columns
+			run.like, run.fixed = g.Columns, len(group)
 		}
 		run, _ = b.fit(run)
 		return []wanted{run}
 	}
+	w.fixed = len(line)
 	if w.plain {
 		line = append(line, leading(g.Waiting)...)
 		w.told, w.fixed = len(line), len(line) // of one value, in whatever order
@@ -706,7 +707,7 @@ func (b *builder) groupIndexes() []wanted {
 			break // what stands behind it gives no order by itself
 		}
 		if !slices.ContainsFunc(line, func(k indexKey) bool { return k.column == o.Column }) {
-			line = append(line, indexKey{column: o.Column, desc: o.Desc, nulls: o.Nulls})
+			line = append(line, indexKey{column: o.Column, desc: o.Desc, nulls: o.Nulls, tie: o.Tie})
 		}
 	}
 	w.kind, w.name, w.columns, w.lacking = "line", b.indexName("line"), line, slowClaim
@@ -738,7 +739,7 @@ func (b *builder) groupIndexes() []wanted {
 	w.why = "serves Claim: who is before a row in its group"
 	run := b.wantedFor(b.spec.Held)
 	w.like, run.like = g.Columns, g.Columns
-	run.kind, run.name, run.columns, run.lacking = "group", b.indexName("group"), group, slowClaim
+	run.kind, run.name, run.columns, run.fixed, run.lacking = "group", b.indexName("group"), group, len(group), slowClaim
 	run.why = "serves Claim: the running rows of a group"
 	return []wanted{run, w}
 }

@@ -1019,20 +1019,24 @@ func (b *builder) buildIndexes() {
 				b.pkg.Indexes[i].also(ix)
 				continue
 			}
-			led := b.besides(w)
-			lacking := w.lacking
-			if led != nil {
+led, leads, lacking := b.besides(w), "", w.lacking
+			switch {
+			case led == nil:
+			case w.kind == "line" && len(w.where) > 0 && b.d.Fragments["group_first"].At(b.version) != "" && b.orders(led, w, nil, nil):
+				leads = "; " + plainText(led.Name) + " leads to these rows, which are then sorted"
+			default:
+				leads = "; " + plainText(led.Name) + " leads to these rows among others"
 				lacking = strings.Replace(lacking, "reads the table", "reads all rows to which "+plainText(led.Name)+" leads", 1)
 			}
 			if note := b.declines(w.kind, lacking); note != "" {
-				if led != nil && lacking == w.lacking {
-					note += "; " + plainText(led.Name) + " leads to these rows among others"
+				if lacking == w.lacking {
+					note += leads
 				}
 				b.pkg.Notes = append(b.pkg.Notes, note)
 				continue
 			}
 			if led != nil {
-				ix.Why += "; " + plainText(led.Name) + " leads to these rows among others: where those are few, decline this one (indexes: {" + w.kind + ": false})"
+				ix.Why += leads + ": where those are few, decline this one (indexes: {" + w.kind + ": false})"
 			}
 			if p, other := b.advisedBy(w); p != nil {
 				shared := *other
@@ -1619,8 +1623,8 @@ func (b *builder) holdsSpare(ix *schema.Index, w wanted) bool {
 // findsOne reports whether no two rows have in the columns of an index what the wanted ones have, or the
 // caller says which rows they are.
 func (b *builder) findsOne(ix *schema.Index, w wanted) bool {
-	if !ix.Unique || len(ix.Columns) == 0 || !b.holds(ix, b.implied(w)) {
-		return false
+	if !ix.Unique || len(ix.Columns) == 0 || w.kind == "group" || w.kind == "line" || !b.holds(ix, b.implied(w)) {
+		return false // of a group the claim asks for what is not there
 	}
 	var one []*schema.Column
 	for _, k := range w.columns[w.told:w.fixed] {

@@ -418,7 +418,7 @@ func (b *binding) orderGroup(g *Group) {
 		return
 	}
 	for _, c := range b.spec.Key {
-		add(OrderTerm{Column: c})
+		add(OrderTerm{Column: c, Tie: true})
 	}
 }
 

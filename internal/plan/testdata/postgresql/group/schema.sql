@@ -67,3 +67,14 @@ CREATE TABLE pulls (
     weight    int NOT NULL, -- qgen:priority desc
     state     text DEFAULT 'new' NOT NULL -- qgen:status ready=new running=busy done=over failed=dead
 );
+
+-- An index with the state among its columns finds the running rows of a group and the first that wait.
+-- qgen:queue events done=delete
+CREATE TABLE events (
+    id        bigserial PRIMARY KEY,
+    host_id   int NOT NULL, -- qgen:group limit=1
+    kind      text NOT NULL, -- qgen:group limit=1
+    busy      boolean NOT NULL DEFAULT false, -- qgen:status ready=false running=true
+    made_at   timestamptz -- qgen:enqueued; order 1
+);
+CREATE INDEX events_of_hosts ON events (host_id, kind, busy, made_at);

@@ -10,7 +10,7 @@ AND    suspension_state_ = 1;
 CREATE INDEX CONCURRENTLY act_ru_job_jobs_group ON act_ru_job (process_instance_id_)
 WHERE  lock_exp_time_ IS NOT NULL;
 
--- serves Claim: who is before a row in its group; act_idx_job_procinst leads to these rows among others: where those are few, decline this one (indexes: {line: false})
+-- serves Claim: who is before a row in its group; act_idx_job_procinst leads to these rows, which are then sorted: where those are few, decline this one (indexes: {line: false})
 CREATE INDEX CONCURRENTLY act_ru_job_jobs_line ON act_ru_job (process_instance_id_, priority_ DESC, duedate_, id_)
 WHERE  retries_ > 0
 AND    suspension_state_ = 1;
