@@ -146,7 +146,7 @@ func (b *builder) readyIndex(unordered bool) wanted {
 		}
 	}
 	speaks := func(t queue.Test) bool { return t.Op == queue.Raw }
-	if len(w.columns) == 0 && len(w.predicate()) == 0 && (b.tells(queue.Done) || b.tells(queue.Failed) || slices.ContainsFunc(b.stateTests(queue.Ready), speaks)) {
+	if len(w.columns) == 0 && len(w.predicate()) == 0 && (b.tells(queue.Done) || b.tells(queue.Failed) || slices.ContainsFunc(b.read(b.stateTests(queue.Ready)), speaks)) {
 		w.why = passesOver
 	}
 	w.told = len(w.columns)

@@ -126,3 +126,13 @@ CREATE TABLE items (
     claimed   datetime NULL,        -- qgen:claimed timeout=30m expired=recover; status ready=null running=now
     KEY items_ready (claimed, created, id)
 );
+-- Of a ring that has one part yet the key leads to the rows that wait, in their order.
+-- qgen:queue leaves strategy=pop locked=wait done=delete
+-- qgen:where "part = 0"
+CREATE TABLE leaves (
+    tree      bigint NOT NULL, -- qgen:topic
+    part      int NOT NULL,
+    queued    bigint NOT NULL, -- qgen:topic max; order 1
+    hash      varbinary(255) NOT NULL, -- qgen:order 2
+    PRIMARY KEY (tree, part, queued, hash)
+);
