@@ -1019,7 +1019,7 @@ func (b *builder) buildIndexes() {
 				b.pkg.Indexes[i].also(ix)
 				continue
 			}
-led, leads, lacking := b.besides(w), "", w.lacking
+			led, leads, lacking := b.besides(w), "", w.lacking
 			switch {
 			case led == nil:
 			case w.kind == "line" && len(w.where) > 0 && b.d.Fragments["group_first"].At(b.version) != "" && b.orders(led, w, nil, nil):

@@ -45,17 +45,17 @@ WITH /* deploymentsq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   deployments
     WHERE  state = 'waiting'
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   deployments AS other
                WHERE  other.site = deployments.site
                AND    other.state = 'active'
-               LIMIT  1) IS NULL
-    AND    deployments.id = (SELECT other.id
+               LIMIT  1) IS NULL THEN true END
+    AND    CASE WHEN deployments.id = (SELECT other.id
                FROM   deployments AS other
                WHERE  other.site = deployments.site
                AND    other.state = 'waiting'
                ORDER  BY other.id
-               LIMIT  1)
+               LIMIT  1) THEN true END
     ORDER  BY id NULLS FIRST
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -170,17 +170,17 @@ SELECT /* deploymentsq.Peek */
        id, site
 FROM   deployments
 WHERE  state = 'waiting'
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   deployments AS other
                WHERE  other.site = deployments.site
                AND    other.state = 'active'
-               LIMIT  1) IS NULL
-AND    deployments.id = (SELECT other.id
+               LIMIT  1) IS NULL THEN true END
+AND    CASE WHEN deployments.id = (SELECT other.id
                FROM   deployments AS other
                WHERE  other.site = deployments.site
                AND    other.state = 'waiting'
                ORDER  BY other.id
-               LIMIT  1)
+               LIMIT  1) THEN true END
 ORDER  BY id NULLS FIRST
 LIMIT  $1;
 

@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates cases_ready and cases_group and cases_line and cases_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates cases_ready and cases_group and cases_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -36,7 +36,7 @@
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
--- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: warning: a job that fails is ready at once, and only a handler that settles it by an outcome ("discard") ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
@@ -48,17 +48,17 @@ WITH /* casesq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   cases
     WHERE  state = 'N'
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.about = cases.about
                AND    other.state = 'A'
-               LIMIT  1) IS NULL
-    AND    cases.id = (SELECT other.id
+               LIMIT  1) IS NULL THEN true END
+    AND    CASE WHEN cases.id = (SELECT other.id
                FROM   cases AS other
                WHERE  other.about = cases.about
                AND    other.state = 'N'
                ORDER  BY other.id
-               LIMIT  1)
+               LIMIT  1) THEN true END
     ORDER  BY id NULLS FIRST
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -164,7 +164,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till) WHERE state = 'A'
+-- index: (about) WHERE state = 'A', which has the rows that somebody has
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* casesq.Recover */ cases
@@ -233,17 +233,17 @@ SELECT /* casesq.Peek */
        id, about
 FROM   cases
 WHERE  state = 'N'
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.about = cases.about
                AND    other.state = 'A'
-               LIMIT  1) IS NULL
-AND    cases.id = (SELECT other.id
+               LIMIT  1) IS NULL THEN true END
+AND    CASE WHEN cases.id = (SELECT other.id
                FROM   cases AS other
                WHERE  other.about = cases.about
                AND    other.state = 'N'
                ORDER  BY other.id
-               LIMIT  1)
+               LIMIT  1) THEN true END
 ORDER  BY id NULLS FIRST
 LIMIT  $1;
 
@@ -287,8 +287,7 @@ SELECT /* casesq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('cases_ready', 'id nulls first', 'id nulls first', 'state=''n'''),
                ('cases_group', 'about', 'about', 'state=''a'''),
-               ('cases_line', 'about, id', 'about, id', 'state=''n'''),
-               ('cases_expired', 'till', 'till', 'state=''a''')) AS want (name, columns, least, predicate)
+               ('cases_line', 'about, id', 'about, id', 'state=''n''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -316,14 +315,10 @@ WHERE  NOT EXISTS (
 CREATE INDEX CONCURRENTLY cases_ready ON cases (id NULLS FIRST)
 WHERE  state = 'N';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX CONCURRENTLY cases_group ON cases (about)
 WHERE  state = 'A';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX CONCURRENTLY cases_line ON cases (about, id)
 WHERE  state = 'N';
-
--- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY cases_expired ON cases (till)
-WHERE  state = 'A';

@@ -45,20 +45,20 @@ WITH /* casesq.Claim */ candidate AS MATERIALIZED (
     FROM   cases
     WHERE  (until_at <= now() OR until_at IS NULL)
     AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
-           OR ((SELECT 1
+           OR (CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    (alone = 1)
                AND    other.until_at IS NOT NULL
                AND    other.until_at > now()
-               LIMIT  1) IS NULL
-           AND cases.id = (SELECT other.id
+               LIMIT  1) IS NULL THEN true END
+           AND CASE WHEN cases.id = (SELECT other.id
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    (alone = 1)
                AND    (other.until_at <= now() OR other.until_at IS NULL)
                ORDER  BY other.id
-               LIMIT  1)))
+               LIMIT  1) THEN true END))
     ORDER  BY id
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -194,20 +194,20 @@ SELECT /* casesq.Peek */
 FROM   cases
 WHERE  (until_at <= now() OR until_at IS NULL)
 AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
-           OR ((SELECT 1
+           OR (CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    (alone = 1)
                AND    other.until_at IS NOT NULL
                AND    other.until_at > now()
-               LIMIT  1) IS NULL
-           AND cases.id = (SELECT other.id
+               LIMIT  1) IS NULL THEN true END
+           AND CASE WHEN cases.id = (SELECT other.id
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    (alone = 1)
                AND    (other.until_at <= now() OR other.until_at IS NULL)
                ORDER  BY other.id
-               LIMIT  1)))
+               LIMIT  1) THEN true END))
 ORDER  BY id
 LIMIT  $1;
 

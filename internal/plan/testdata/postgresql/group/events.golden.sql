@@ -44,19 +44,19 @@ WITH /* eventsq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   events
     WHERE  busy = false
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   events AS other
                WHERE  other.host_id = events.host_id
                AND    other.kind = events.kind
                AND    other.busy = true
-               LIMIT  1) IS NULL
-    AND    events.id = (SELECT other.id
+               LIMIT  1) IS NULL THEN true END
+    AND    CASE WHEN events.id = (SELECT other.id
                FROM   events AS other
                WHERE  other.host_id = events.host_id
                AND    other.kind = events.kind
                AND    other.busy = false
                ORDER  BY other.made_at, other.id
-               LIMIT  1)
+               LIMIT  1) THEN true END
     ORDER  BY made_at, id
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -157,19 +157,19 @@ SELECT /* eventsq.Peek */
        id, host_id, kind, made_at
 FROM   events
 WHERE  busy = false
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   events AS other
                WHERE  other.host_id = events.host_id
                AND    other.kind = events.kind
                AND    other.busy = true
-               LIMIT  1) IS NULL
-AND    events.id = (SELECT other.id
+               LIMIT  1) IS NULL THEN true END
+AND    CASE WHEN events.id = (SELECT other.id
                FROM   events AS other
                WHERE  other.host_id = events.host_id
                AND    other.kind = events.kind
                AND    other.busy = false
                ORDER  BY other.made_at, other.id
-               LIMIT  1)
+               LIMIT  1) THEN true END
 ORDER  BY made_at, id
 LIMIT  $1;
 

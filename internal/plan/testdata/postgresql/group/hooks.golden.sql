@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_group and hooks_line and hooks_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_group and hooks_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -48,11 +48,11 @@ WITH /* hooksq.Claim */ candidate AS MATERIALIZED (
     WHERE  state = 'new'
     AND    kind = $1
     AND    ((tenant IS NULL OR tenant = '*')
-           OR ((SELECT 1
+           OR (CASE WHEN (SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL
+               LIMIT  1 OFFSET 1) IS NULL THEN true END
            AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
@@ -164,7 +164,7 @@ RETURNING id, until_at;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (until_at) WHERE state = 'busy'
+-- index: (tenant) WHERE state = 'busy', which has the rows that somebody has
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* hooksq.Recover */ hooks
@@ -266,11 +266,11 @@ FROM   hooks
 WHERE  state = 'new'
 AND    kind = $1
 AND    ((tenant IS NULL OR tenant = '*')
-           OR ((SELECT 1
+           OR (CASE WHEN (SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL
+               LIMIT  1 OFFSET 1) IS NULL THEN true END
            AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
@@ -327,8 +327,7 @@ SELECT /* hooksq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('hooks_ready', 'kind, weight desc, id', 'kind, weight desc, id', 'state=''new'''),
                ('hooks_group', 'tenant', 'tenant', 'state=''busy'''),
-               ('hooks_line', 'tenant, weight desc, id', 'tenant, weight desc, id', 'state=''new'''),
-               ('hooks_expired', 'until_at', 'until_at', 'state=''busy''')) AS want (name, columns, least, predicate)
+               ('hooks_line', 'tenant, weight desc, id', 'tenant, weight desc, id', 'state=''new''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -356,14 +355,10 @@ WHERE  NOT EXISTS (
 CREATE INDEX CONCURRENTLY hooks_ready ON hooks (kind, weight DESC, id)
 WHERE  state = 'new';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX CONCURRENTLY hooks_group ON hooks (tenant)
 WHERE  state = 'busy';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX CONCURRENTLY hooks_line ON hooks (tenant, weight DESC, id)
 WHERE  state = 'new';
-
--- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY hooks_expired ON hooks (until_at)
-WHERE  state = 'busy';

@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates lines_ready and lines_group and lines_line and lines_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates lines_ready and lines_group and lines_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -48,19 +48,19 @@ WITH /* linesq.Claim */ candidate AS MATERIALIZED (
     FROM   lines
     WHERE  state = 'open'
     AND    (deleted = 0)
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   lines AS other
                WHERE  other.target = lines.target
                AND    other.state = 'busy'
                AND    ((deleted = 0) OR other.since > now() - interval '5 minutes')
-               LIMIT  1) IS NULL
-    AND    lines.id = (SELECT other.id
+               LIMIT  1) IS NULL THEN true END
+    AND    CASE WHEN lines.id = (SELECT other.id
                FROM   lines AS other
                WHERE  other.target = lines.target
                AND    other.state = 'open'
                AND    (deleted = 0)
                ORDER  BY other.id
-               LIMIT  1)
+               LIMIT  1) THEN true END
     ORDER  BY id NULLS FIRST
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -152,7 +152,7 @@ RETURNING id, since;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (since) WHERE state = 'busy'
+-- index: (target) WHERE state = 'busy', which has the rows that somebody has
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* linesq.Recover */ lines
@@ -226,19 +226,19 @@ SELECT /* linesq.Peek */
 FROM   lines
 WHERE  state = 'open'
 AND    (deleted = 0)
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   lines AS other
                WHERE  other.target = lines.target
                AND    other.state = 'busy'
                AND    ((deleted = 0) OR other.since > now() - interval '5 minutes')
-               LIMIT  1) IS NULL
-AND    lines.id = (SELECT other.id
+               LIMIT  1) IS NULL THEN true END
+AND    CASE WHEN lines.id = (SELECT other.id
                FROM   lines AS other
                WHERE  other.target = lines.target
                AND    other.state = 'open'
                AND    (deleted = 0)
                ORDER  BY other.id
-               LIMIT  1)
+               LIMIT  1) THEN true END
 ORDER  BY id NULLS FIRST
 LIMIT  $1;
 
@@ -283,8 +283,7 @@ SELECT /* linesq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('lines_ready', 'id nulls first', 'id nulls first', 'state=''open''anddeleted=0'),
                ('lines_group', 'target', 'target', 'state=''busy'''),
-               ('lines_line', 'target, id', 'target, id', 'state=''open''anddeleted=0'),
-               ('lines_expired', 'since', 'since', 'state=''busy''')) AS want (name, columns, least, predicate)
+               ('lines_line', 'target, id', 'target, id', 'state=''open''anddeleted=0')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -313,7 +312,7 @@ CREATE INDEX CONCURRENTLY lines_ready ON lines (id NULLS FIRST)
 WHERE  state = 'open'
 AND    deleted = 0;
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX CONCURRENTLY lines_group ON lines (target)
 WHERE  state = 'busy';
 
@@ -321,7 +320,3 @@ WHERE  state = 'busy';
 CREATE INDEX CONCURRENTLY lines_line ON lines (target, id)
 WHERE  state = 'open'
 AND    deleted = 0;
-
--- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY lines_expired ON lines (since)
-WHERE  state = 'busy';

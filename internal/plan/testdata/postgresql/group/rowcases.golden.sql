@@ -44,12 +44,12 @@ WITH /* rowcasesq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   cases
     WHERE  (until_at <= now() OR until_at IS NULL)
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    other.until_at IS NOT NULL
                AND    other.until_at > now()
-               LIMIT  1 OFFSET 2) IS NULL
+               LIMIT  1 OFFSET 2) IS NULL THEN true END
     AND    3 > (SELECT count(*)
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
@@ -201,12 +201,12 @@ SELECT /* rowcasesq.Peek */
        id, case_id, alone, rev
 FROM   cases
 WHERE  (until_at <= now() OR until_at IS NULL)
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    other.until_at IS NOT NULL
                AND    other.until_at > now()
-               LIMIT  1 OFFSET 2) IS NULL
+               LIMIT  1 OFFSET 2) IS NULL THEN true END
 AND    3 > (SELECT count(*)
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id

@@ -20,7 +20,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_group and steps_line and steps_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_group and steps_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -51,17 +51,17 @@ WITH /* stepsq.Claim */ candidate AS MATERIALIZED (
     FROM   steps
     WHERE  state = 'new'
     AND    (due_at <= now() OR due_at IS NULL)
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
                AND    other.state = 'busy'
-               LIMIT  1) IS NULL
-    AND    steps.id = (SELECT other.id
+               LIMIT  1) IS NULL THEN true END
+    AND    CASE WHEN steps.id = (SELECT other.id
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
                AND    other.state = 'new'
                ORDER  BY other.id
-               LIMIT  1)
+               LIMIT  1) THEN true END
     ORDER  BY due_at, id
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -171,7 +171,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (taken_at) WHERE state = 'busy'
+-- index: (order_id) WHERE state = 'busy', which has the rows that somebody has
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* stepsq.Recover */ steps
@@ -189,7 +189,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (taken_at) WHERE state = 'busy'
+-- index: (order_id) WHERE state = 'busy', which has the rows that somebody has
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* stepsq.Recover */ steps
@@ -251,7 +251,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row
+-- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 -- arguments: 1: new OrderID, 2: new DueAt
 INSERT /* stepsq.Enqueue */ INTO steps
@@ -260,7 +260,7 @@ VALUES ($1, $2)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch OrderID, 2: new_batch DueAt
 INSERT /* stepsq.EnqueueMany */ INTO steps
@@ -296,17 +296,17 @@ SELECT /* stepsq.Peek */
 FROM   steps
 WHERE  state = 'new'
 AND    (due_at <= now() OR due_at IS NULL)
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
                AND    other.state = 'busy'
-               LIMIT  1) IS NULL
-AND    steps.id = (SELECT other.id
+               LIMIT  1) IS NULL THEN true END
+AND    CASE WHEN steps.id = (SELECT other.id
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
                AND    other.state = 'new'
                ORDER  BY other.id
-               LIMIT  1)
+               LIMIT  1) THEN true END
 ORDER  BY due_at, id
 LIMIT  $1;
 
@@ -352,8 +352,7 @@ SELECT /* stepsq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('steps_ready', 'due_at, id', 'due_at, id', 'state=''new'''),
                ('steps_group', 'order_id', 'order_id', 'state=''busy'''),
-               ('steps_line', 'order_id, id', 'order_id, id', 'state=''new'''),
-               ('steps_expired', 'taken_at', 'taken_at', 'state=''busy''')) AS want (name, columns, least, predicate)
+               ('steps_line', 'order_id, id', 'order_id, id', 'state=''new''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -381,14 +380,10 @@ WHERE  NOT EXISTS (
 CREATE INDEX CONCURRENTLY steps_ready ON steps (due_at, id)
 WHERE  state = 'new';
 
--- serves Claim: the running rows of a group
+-- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX CONCURRENTLY steps_group ON steps (order_id)
 WHERE  state = 'busy';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX CONCURRENTLY steps_line ON steps (order_id, id)
 WHERE  state = 'new';
-
--- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY steps_expired ON steps (taken_at)
-WHERE  state = 'busy';

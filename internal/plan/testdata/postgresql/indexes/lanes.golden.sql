@@ -46,11 +46,11 @@ WITH /* lanesq.Claim */ candidate AS MATERIALIZED (
     FROM   lanes
     WHERE  status = 'ENQUEUED'
     AND    lane = $1
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   lanes AS other
                WHERE  other.lane = $1
                AND    other.status = 'PENDING'
-               LIMIT  1 OFFSET 9) IS NULL
+               LIMIT  1 OFFSET 9) IS NULL THEN true END
     AND    10 > (SELECT count(*)
                FROM   lanes AS other
                WHERE  other.lane = $1
@@ -183,11 +183,11 @@ SELECT /* lanesq.Peek */
 FROM   lanes
 WHERE  status = 'ENQUEUED'
 AND    lane = $1
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   lanes AS other
                WHERE  other.lane = $1
                AND    other.status = 'PENDING'
-               LIMIT  1 OFFSET 9) IS NULL
+               LIMIT  1 OFFSET 9) IS NULL THEN true END
 AND    10 > (SELECT count(*)
                FROM   lanes AS other
                WHERE  other.lane = $1

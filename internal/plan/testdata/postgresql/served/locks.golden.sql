@@ -47,11 +47,11 @@ WITH /* locksq.Claim */ candidate AS MATERIALIZED (
     WHERE  until IS NULL
     AND    site = $1
     AND    (site IS NULL
-           OR ((SELECT 1
+           OR (CASE WHEN (SELECT 1
                FROM   locks AS other
                WHERE  other.site = $1
                AND    other.until IS NOT NULL
-               LIMIT  1 OFFSET 4) IS NULL
+               LIMIT  1 OFFSET 4) IS NULL THEN true END
            AND 5 > (SELECT count(*)
                FROM   locks AS other
                WHERE  other.site = $1
@@ -220,11 +220,11 @@ FROM   locks
 WHERE  until IS NULL
 AND    site = $1
 AND    (site IS NULL
-           OR ((SELECT 1
+           OR (CASE WHEN (SELECT 1
                FROM   locks AS other
                WHERE  other.site = $1
                AND    other.until IS NOT NULL
-               LIMIT  1 OFFSET 4) IS NULL
+               LIMIT  1 OFFSET 4) IS NULL THEN true END
            AND 5 > (SELECT count(*)
                FROM   locks AS other
                WHERE  other.site = $1

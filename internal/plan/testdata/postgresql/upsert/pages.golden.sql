@@ -50,11 +50,11 @@ WITH /* pagesq.Claim */ candidate AS MATERIALIZED (
     FROM   pages
     WHERE  state IN ('new', 'again')
     AND    run_at <= now()
-    AND    (SELECT 1
+    AND    CASE WHEN (SELECT 1
                FROM   pages AS other
                WHERE  other.host = pages.host
                AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL
+               LIMIT  1 OFFSET 1) IS NULL THEN true END
     AND    2 > (SELECT count(*)
                FROM   pages AS other
                WHERE  other.host = pages.host
@@ -208,7 +208,7 @@ WHERE  id = ANY (ARRAY(
            FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
--- enqueue: a new ready row; or what it changes of the row that is like it in lower(url), (note ->> 'lang') (unique index pages_waiting, of rows where state IN ('new', 'again'))
+-- enqueue: a new row, ready when it is due; or what it changes of the row that is like it in lower(url), (note ->> 'lang') (unique index pages_waiting, of rows where state IN ('new', 'again'))
 -- locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key
 -- arguments: 1: new ID, 2: new URL, 3: new RunAt, 4: new Priority, 5: new Host, 6: new Origin, 7: new Note, 8: new Body
 INSERT /* pagesq.Enqueue */ INTO pages
@@ -249,11 +249,11 @@ SELECT /* pagesq.Peek */
 FROM   pages
 WHERE  state IN ('new', 'again')
 AND    run_at <= now()
-AND    (SELECT 1
+AND    CASE WHEN (SELECT 1
                FROM   pages AS other
                WHERE  other.host = pages.host
                AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL
+               LIMIT  1 OFFSET 1) IS NULL THEN true END
 AND    2 > (SELECT count(*)
                FROM   pages AS other
                WHERE  other.host = pages.host

@@ -9,17 +9,17 @@ FROM   jobs
 WHERE  status = 'ready'
 AND    due_at <= now()
 AND    (lane IS NULL
-           OR ((SELECT 1
+           OR (CASE WHEN (SELECT 1
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
                AND    other.status = 'running'
-               LIMIT  1) IS NULL
-           AND jobs.id = (SELECT other.id
+               LIMIT  1) IS NULL THEN true END
+           AND CASE WHEN jobs.id = (SELECT other.id
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
                AND    other.status = 'ready'
                AND    other.due_at <= now()
                ORDER  BY other.id
-               LIMIT  1)))
+               LIMIT  1) THEN true END))
 ORDER  BY id NULLS FIRST
 LIMIT  $1

@@ -9,11 +9,11 @@ FROM   jobs
 WHERE  status = 'ready'
 AND    due_at <= now()
 AND    (lane IS NULL
-           OR ((SELECT 1
+           OR (CASE WHEN (SELECT 1
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
                AND    other.status = 'running'
-               LIMIT  1 OFFSET 1) IS NULL
+               LIMIT  1 OFFSET 1) IS NULL THEN true END
            AND 2 > (SELECT count(*)
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane

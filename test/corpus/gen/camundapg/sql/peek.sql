@@ -15,14 +15,14 @@ AND    (duedate_ <= localtimestamp OR duedate_ IS NULL)
 AND    (SUSPENSION_STATE_ = 1)
 AND    (deployment_id_ = ANY ($1::varchar[]) OR deployment_id_ IS NULL)
 AND    (process_instance_id_ IS NULL OR CASE WHEN (EXCLUSIVE_) THEN 1 ELSE 0 END = 0
-           OR ((SELECT 1
+           OR (CASE WHEN (SELECT 1
                FROM   act_ru_job AS other
                WHERE  other.process_instance_id_ = act_ru_job.process_instance_id_
                AND    (EXCLUSIVE_)
                AND    other.lock_exp_time_ IS NOT NULL
                AND    other.lock_exp_time_ > localtimestamp
-               LIMIT  1) IS NULL
-           AND act_ru_job.id_ = (SELECT other.id_
+               LIMIT  1) IS NULL THEN true END
+           AND CASE WHEN act_ru_job.id_ = (SELECT other.id_
                FROM   act_ru_job AS other
                WHERE  other.process_instance_id_ = act_ru_job.process_instance_id_
                AND    (EXCLUSIVE_)
@@ -32,6 +32,6 @@ AND    (process_instance_id_ IS NULL OR CASE WHEN (EXCLUSIVE_) THEN 1 ELSE 0 END
                AND    (SUSPENSION_STATE_ = 1)
                AND    (other.deployment_id_ = ANY ($1::varchar[]) OR other.deployment_id_ IS NULL)
                ORDER  BY other.priority_ DESC, other.duedate_, other.id_
-               LIMIT  1)))
+               LIMIT  1) THEN true END))
 ORDER  BY priority_ DESC, duedate_, id_
 LIMIT  $2
