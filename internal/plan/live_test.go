@@ -298,9 +298,9 @@ func TestGroupsAreReadInOrder(t *testing.T) {
     pad     text NOT NULL
 );`
 	c := tableCase{engine: "postgresql", ddl: table}
-	p := c.plans(t, "version: \"1\"\nqueues: [{schema: [x], engine: postgresql, table: jobs, queue: jobs, gen: {go: {out: x}}}]")[0]
 	for _, version := range servers.PostgresVersions() {
 		t.Run(version, func(t *testing.T) {
+			p := c.plans(t, fmt.Sprintf("version: \"1\"\nqueues: [{schema: [x], engine: postgresql, server: %q, table: jobs, queue: jobs, gen: {go: {out: x}}}]", version))[0]
 			ctx := context.Background()
 			conn, err := pgx.Connect(ctx, servers.Postgres(t, version))
 			if err != nil {
