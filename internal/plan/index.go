@@ -15,6 +15,7 @@ import (
 	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // wanted is an index that a statement wants.
@@ -375,6 +376,29 @@ func (b *builder) askNote(w wanted, columns []schema.IndexColumn) string {
 		text += "; rows of another " + plainText(c.Name) + " " + how
 	}
 	return text
+}
+
+// refuseNote says what becomes of ready rows that a condition in SQL refuses, where an index with those
+// columns serves that lacks what the condition reads.
+func (b *builder) refuseNote(w wanted, columns []schema.IndexColumn) string {
+	if w.kind != "ready" || strings.HasPrefix(w.why, passesOver) {
+		return ""
+	}
+	refuses := func(t queue.Test) bool {
+		if t.Op != queue.Raw || slices.ContainsFunc(w.predicate(), func(p queue.Test) bool { return p.Op == queue.Raw && p.SQL == t.SQL }) {
+			return false
+		}
+		return source.Mentions(t.SQL, "select") || slices.ContainsFunc(b.spec.Table.Columns, func(c *schema.Column) bool {
+			holds := func(x schema.IndexColumn) bool {
+				return x.Column == c || x.Expr != "" && source.Mentions(x.Expr, c.Name)
+			}
+			return source.Mentions(t.SQL, c.Name) && !slices.ContainsFunc(columns, holds)
+		})
+	}
+	if !slices.ContainsFunc(b.read(b.stateTests(queue.Ready)), refuses) {
+		return ""
+	}
+	return "; rows that a condition of the queue refuses are read and passed over"
 }
 
 // waitNote says what becomes of rows that wait for their time where an index with those columns
@@ -1010,7 +1034,7 @@ func (b *builder) buildIndexes() {
 		}
 		ix := Index{Name: w.name, Why: w.why, Lacking: w.lacking}
 		made := b.made(w)
-		ix.Why += b.waitNote(w, made.Columns) + b.askNote(w, made.Columns)
+		ix.Why += b.refuseNote(w, made.Columns) + b.waitNote(w, made.Columns) + b.askNote(w, made.Columns)
 		switch have, how := b.best(b.spec.Table.Indexes, w); {
 		case have == nil:
 			if other, how := b.best(advised, w); other != nil {
@@ -1055,7 +1079,7 @@ func (b *builder) buildIndexes() {
 			continue // that of a key that the database names: nothing to create, and no name to look for
 		default:
 			made = nil
-			ix.Have, ix.Why = have.Name, w.why+b.waitNote(w, b.columnsOf(have))+b.askNote(w, b.columnsOf(have))
+			ix.Have, ix.Why = have.Name, w.why+b.refuseNote(w, b.columnsOf(have))+b.waitNote(w, b.columnsOf(have))+b.askNote(w, b.columnsOf(have))
 			ix.serve(b, have, how, w)
 			if how == wholly && b.d.Fragments["adopt_index"].At(b.version) == "" { // else statements name it
 				ix.take(b, w)

@@ -249,7 +249,7 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over; rows that wait for their time are passed over in it
 -- utcq advises the same
 CREATE INDEX calls_utc_ready ON calls (state, id, day);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say

@@ -289,7 +289,7 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: rows in queue order, so that nothing is sorted; those that failed are read and passed over
+-- serves Claim: rows in queue order, so that nothing is sorted; those that failed are read and passed over; rows that a condition of the queue refuses are read and passed over
 ALTER TABLE matches ADD INDEX matches_ready (deleted, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
