@@ -79,8 +79,8 @@ func (b *builder) holds(ix *schema.Index, tests []queue.Test) bool {
 	}
 	return !slices.ContainsFunc(b.conditionsOf(ix), func(c condition) bool {
 		proves := func(t queue.Test) bool { return b.meaning(t).Implies(*c.test) }
-		return !slices.Contains(said, c.text) && !slices.ContainsFunc(c.either, func(one string) bool { return slices.Contains(said, one) }) &&
-			!(c.test != nil && b.can(dialect.PredicateProof) && slices.ContainsFunc(tests, proves))
+		follows := c.test != nil && b.can(dialect.PredicateProof) && slices.ContainsFunc(tests, proves)
+		return !follows && !slices.Contains(said, c.text) && !slices.ContainsFunc(c.either, func(one string) bool { return slices.Contains(said, one) })
 	})
 }
 

@@ -871,7 +871,7 @@ func (b *builder) expiredIndex() (wanted, bool) {
 }
 
 // runningLead returns the columns by which an index leads to the rows that somebody has and to none
-// that have ended: those of few values, or else one that is compared with a constant. None where
+// that have ended: those of few values, or else one that is compared with constants. None where
 // nothing tells them so.
 func (b *builder) runningLead() (keys []indexKey) {
 	var lead []queue.Test
@@ -882,7 +882,11 @@ func (b *builder) runningLead() (keys []indexKey) {
 		}
 	}
 	if i := slices.IndexFunc(held, compares); len(lead) == 0 && i >= 0 {
-		lead = held[i : i+1]
+		for _, t := range held {
+			if compares(t) && t.Column == held[i].Column {
+				lead = append(lead, t)
+			}
+		}
 	}
 	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
 		ended := b.unfolded(b.stateTests(name))
@@ -1839,7 +1843,13 @@ func (b *builder) heldLead(ix *schema.Index) []*schema.Column {
 	for _, c := range ix.Columns {
 		of := func(t queue.Test) bool { return c.Column != nil && c.Length == 0 && t.Column == c.Column && t.By == 0 }
 		columns = append(columns, c.Column)
-		if slices.ContainsFunc(slices.Concat(held, b.spec.Expired), func(t queue.Test) bool { return of(t) && b.onlyHeld(append(told, filled(t))) }) {
+		bounds := slices.Clone(told)
+		for _, t := range slices.Concat(held, b.spec.Expired) {
+			if of(t) {
+				bounds = append(bounds, filled(t))
+			}
+		}
+		if len(bounds) > len(told) && b.onlyHeld(bounds) {
 			return columns
 		}
 		i := slices.IndexFunc(held, func(t queue.Test) bool { return of(t) && points(t) && constant(t) })

@@ -85,6 +85,8 @@ func (b *builder) lacks(ix *schema.Index, w wanted) (run int, why string) {
 		return run, "it does not have " + name(told[0]) + ", which tells the rows that are wanted"
 	case len(fixed) > 0:
 		return run, "it does not have " + name(fixed[0])
+	case len(ordered) > 0 && ordered[0].column != nil && w.kind != "ready" && w.kind != "line":
+		return run, "it does not have " + name(ordered[0].column)
 	case len(ordered) > 0 && ordered[0].column != nil:
 		return run, "it does not have " + name(ordered[0].column) + ", so that what it finds would be sorted"
 	}

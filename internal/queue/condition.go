@@ -101,7 +101,7 @@ var truths = map[string]string{
 func plain(p Pieces) Pieces {
 	p = listed(uncast(p))
 	var out Pieces
-	for i := 0; i < len(p); i++ {
+	for i := range p {
 		end := len(p)
 		if list := len(out) > 0 && (out.is(len(out)-1, "in") || out.IsName(len(out)-1) && !out.is(len(out)-1, "not", "and", "or")); !list && p.is(i, "(") {
 			end = p.closing(i)

@@ -186,7 +186,7 @@ func (s *Spec) ChangesNamed() bool {
 	t := s.Transitions[Finish]
 	drops := t == nil || t.Delete
 	return s.Strategy == "pop" && slices.ContainsFunc(s.Params, func(p *Param) bool {
-		return p.Kind == Argument && !(drops && s.bounds(p)) || !p.Optional && slices.Contains(s.Key, p.Column)
+		return p.Kind == Argument && (!drops || !s.bounds(p)) || !p.Optional && slices.Contains(s.Key, p.Column)
 	})
 }
 

@@ -139,3 +139,18 @@ CREATE TABLE kinds (
     shop  int NOT NULL,                 -- qgen:topic optional
     state char(1) NOT NULL DEFAULT 'r'  -- qgen:status ready=r running=x
 );
+
+-- What runs is told by bounds: an index of that column leads to it, and to nothing that has ended.
+-- qgen:queue graded
+CREATE TABLE graded (
+    id       bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    progress int NOT NULL DEFAULT 0, -- qgen:status ready=0 running~"progress > 0 and progress < 100" running:=1 done=100
+    since    datetime,               -- qgen:claimed timeout=10m clock=utc
+    KEY graded_progress (progress)
+);
+-- qgen:queue ungraded
+CREATE TABLE ungraded (
+    id       bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    progress int NOT NULL DEFAULT 0, -- qgen:status ready=0 running~"progress > 0 and progress < 100" running:=1 done=100
+    since    datetime                -- qgen:claimed timeout=10m clock=utc
+);
