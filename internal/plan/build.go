@@ -129,7 +129,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 	b.buildVerify(q, errs)
 	b.takeReady()
 	b.noteDeclined()
-	if b.looksAround() {
+	if b.miscountsOthers() {
 		over := "claims at the same moment, and one of several jobs,"
 		if b.claimsAlone() {
 			over = "a claim of several jobs"

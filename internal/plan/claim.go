@@ -196,18 +196,30 @@ func (b *builder) rewrites() bool {
 }
 
 // reckoned returns what a claim writes to a column where that is known before, from the row as it is
-// locked; nil where it is not. A count of less than 32 bits may be cut on a server that is not strict.
+// locked or by who claims it; nil where it is not. A count of less than 32 bits may be cut on a server that
+// is not strict, and a text of fixed length comes back without the blanks at its end.
 func (b *builder) reckoned(f *Field) *queue.Write {
 	t, c := b.takes(), b.columnOf(f)
 	if t == nil || c == nil || slices.Contains(b.pkg.Key, f) {
 		return nil
 	}
 	i := slices.IndexFunc(t.Writes, func(w queue.Write) bool { return w.Column == c })
-	if i < 0 || t.Writes[i].Value.Kind == queue.Add && (c.Type.Class != schema.Int || c.Type.Bits < 32) ||
-		t.Writes[i].Value.Kind != queue.Add && !b.handsOver(t.Writes[i]) {
+	if i < 0 {
 		return nil
 	}
-	return &t.Writes[i]
+	w, number := &t.Writes[i], c.Type.Class == schema.Int && c.Type.Bits >= 32
+	known := b.handsOver(*w)
+	switch w.Value.Kind {
+	case queue.Add:
+		known = number
+	case queue.WorkerID:
+		known = b.pkg.Strategy == "lock_update" && !b.d.LocksInCursors && !c.Type.Array &&
+			(number || c.Type.Class == schema.Text && !c.Type.Enum && c.Type.Name != "char")
+	}
+	if !known {
+		return nil
+	}
+	return w
 }
 
 // handsOver reports whether a claim writes a time that is the same for all of its jobs, reads it together

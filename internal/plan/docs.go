@@ -72,9 +72,9 @@ func (b *builder) docClaim(c *Claim) {
 		c.Doc[0] += " When others take the same jobs it looks again, eight times at most: fewer than limit, or none, does not mean that no more is ready."
 	}
 	switch {
-	case b.looksAround() && b.claimsAlone():
+	case b.miscountsOthers() && b.claimsAlone():
 		c.Doc[0] += " Its condition sees other rows as they were before: the other jobs of this claim do not count there."
-	case b.looksAround():
+	case b.miscountsOthers():
 		c.Doc[0] += " Its condition sees other rows as they were before: what others claim at the same moment, and the other jobs of this claim, do not count there."
 	}
 	if b.looksElsewhere() {
@@ -121,6 +121,12 @@ func (b *builder) looksAround() bool {
 	return slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
 		return t.Op == queue.Raw && source.Mentions(t.SQL, "select") && source.Mentions(t.SQL, b.spec.Table.Name)
 	})
+}
+
+// miscountsOthers reports whether such SQL may count rows that others claim at the same moment for what they
+// were. A claim that writes nothing leaves all rows as they are.
+func (b *builder) miscountsOthers() bool {
+	return b.looksAround() && (b.writesClaim() || b.pkg.Strategy == "pop")
 }
 
 // looksElsewhere reports whether SQL that tells ready rows reads other tables, and their rows may change between

@@ -17,10 +17,6 @@ var (
 	//go:embed sql/claim.sql
 	claimFile string
 	claimSQL  = statement(claimFile)
-
-	//go:embed sql/claim_read.sql
-	claimReadFile string
-	claimReadSQL  = statement(claimReadFile)
 )
 
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
@@ -34,7 +30,7 @@ var (
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
-// Its SQL is sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
+// Its SQL is sql/claim_lock.sql and sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, host *string, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
@@ -44,7 +40,7 @@ func (q *Queue) Claim(ctx context.Context, host *string, limit int) (jobs []Job,
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 		jobs = nil
-		found, err := query(ctx, db, scanCandidate, claimLockSQL, limit)
+		found, err := query(ctx, db, scanJob, claimLockSQL, q.worker, limit)
 		if err != nil || len(found) == 0 {
 			return err
 		}
@@ -55,10 +51,8 @@ func (q *Queue) Claim(ctx context.Context, host *string, limit int) (jobs []Job,
 		); err != nil {
 			return err
 		}
-		jobs, err = query(ctx, db, scanJob, claimReadSQL,
-			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
-		)
-		return err
+		jobs = found
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -70,14 +64,4 @@ func (q *Queue) Claim(ctx context.Context, host *string, limit int) (jobs []Job,
 // queueOrder compares jobs by their place in the queue; a statement returns them in any order.
 func queueOrder(a, b Job) int {
 	return cmp.Compare(a.ID, b.ID)
-}
-
-// scanCandidate reads what is needed to take a job.
-func scanCandidate(r row) (Job, error) {
-	var j Job
-	dest := []any{&j.ID}
-	if err := r.Scan(dest...); err != nil {
-		j.Err = scanEach(r, dest)
-	}
-	return j, nil
 }

@@ -17,10 +17,6 @@ var (
 	//go:embed sql/claim.sql
 	claimFile string
 	claimSQL  = statement(claimFile)
-
-	//go:embed sql/claim_read.sql
-	claimReadFile string
-	claimReadSQL  = statement(claimReadFile)
 )
 
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
@@ -33,7 +29,7 @@ var (
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
-// Its SQL is sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
+// Its SQL is sql/claim_lock.sql and sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, receivedAt string, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
@@ -43,7 +39,7 @@ func (q *Queue) Claim(ctx context.Context, receivedAt string, limit int) (jobs [
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 		jobs = nil
-		found, err := query(ctx, db, scanCandidate, claimLockSQL, receivedAt, limit)
+		found, err := query(ctx, db, scanJob, claimLockSQL, q.worker, receivedAt, limit)
 		if err != nil || len(found) == 0 {
 			return err
 		}
@@ -53,10 +49,8 @@ func (q *Queue) Claim(ctx context.Context, receivedAt string, limit int) (jobs [
 		); err != nil {
 			return err
 		}
-		jobs, err = query(ctx, db, scanJob, claimReadSQL,
-			list{first: "((id, received_at) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID, j.ReceivedAt} })},
-		)
-		return err
+		jobs = found
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -71,14 +65,4 @@ func queueOrder(a, b Job) int {
 		cmp.Compare(a.ID, b.ID),
 		cmp.Compare(a.ReceivedAt, b.ReceivedAt),
 	)
-}
-
-// scanCandidate reads what is needed to take a job.
-func scanCandidate(r row) (Job, error) {
-	var j Job
-	dest := []any{&j.ID, &j.ReceivedAt}
-	if err := r.Scan(dest...); err != nil {
-		j.Err = scanEach(r, dest)
-	}
-	return j, nil
 }

@@ -39,13 +39,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, start, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Holder, 2: limit
 SELECT /* begunq.Claim */
-       id
+       id, CAST(UTC_TIMESTAMP(6) AS CHAR), ?
 FROM   begun IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 0
 AND    start IS NULL
@@ -54,27 +54,16 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to claimed, of the rows that claim_lock.sql locked
+-- claim: ready to claimed, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: worker Holder, 2: list ID
+-- arguments: 1: taken Since, 2: worker Holder, 3: list ID
 UPDATE /* begunq.Claim */ begun FORCE INDEX (PRIMARY)
 SET    state = 1,
        start = NULL,
-       since = UTC_TIMESTAMP(6),
+       since = ?,
        holder = ?
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* begunq.Claim */
-       id, CAST(since AS CHAR), holder
-FROM   begun FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/start_lock.sql

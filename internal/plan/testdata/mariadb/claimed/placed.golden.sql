@@ -37,13 +37,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Holder, 2: limit
 SELECT /* placedq.Claim */
-       id
+       id, ?, begun
 FROM   placed IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 ORDER  BY id
@@ -59,17 +59,6 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* placedq.Claim */ placed FORCE INDEX (PRIMARY)
 SET    state = 'A',
        holder = ?
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* placedq.Claim */
-       id, holder, begun
-FROM   placed FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/start_lock.sql

@@ -37,13 +37,13 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Holder, 2: limit
 SELECT /* askedq.Claim */
-       id
+       id, CAST(run_at AS CHAR), tries + 1, ?
 FROM   asked IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 AND    run_at <= UTC_TIMESTAMP(6)
@@ -61,17 +61,6 @@ UPDATE /* askedq.Claim */ asked FORCE INDEX (PRIMARY)
 SET    state = 'A',
        tries = tries + 1,
        holder = ?
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* askedq.Claim */
-       id, CAST(run_at AS CHAR), tries, holder
-FROM   asked FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

@@ -35,13 +35,13 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (holder, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Holder, 2: limit
 SELECT /* journalq.Claim */
-       id
+       id, ident, ?, weight
 FROM   journal
 WHERE  holder IS NULL
 ORDER  BY id
@@ -56,17 +56,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: worker Holder, 2: list ID
 UPDATE /* journalq.Claim */ journal FORCE INDEX (PRIMARY)
 SET    holder = ?
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* journalq.Claim */
-       id, ident, holder, weight
-FROM   journal FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

@@ -42,13 +42,13 @@
 -- note: the DDL has no column again_at of persons: it gets the present as a time without zone, as clock: utc says; add the CREATE TABLE to schema if it keeps time in another way
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Host, 2: limit
 SELECT /* sendsq.Claim */
-       id
+       id, beat, ?
 FROM   sends IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  status = 1
 ORDER  BY id
@@ -64,17 +64,6 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* sendsq.Claim */ sends FORCE INDEX (PRIMARY)
 SET    status = 2,
        host = ?
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* sendsq.Claim */
-       id, beat, host
-FROM   sends FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

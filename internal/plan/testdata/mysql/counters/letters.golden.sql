@@ -38,13 +38,13 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Holder, 2: limit
 SELECT /* lettersq.Claim */
-       id
+       id, address, weight, tries + 1, ?
 FROM   letters IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'new'
 ORDER  BY id
@@ -61,17 +61,6 @@ UPDATE /* lettersq.Claim */ letters FORCE INDEX (PRIMARY)
 SET    state = 'busy',
        tries = tries + 1,
        holder = ?
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* lettersq.Claim */
-       id, address, weight, tries, holder
-FROM   letters FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/claim_update_totals.sql

@@ -34,13 +34,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (deleted, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Worker, 2: limit
 SELECT /* matchesq.Claim */
-       id
+       id, ?
 FROM   matches IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  (worker is null or worker = 0)
 AND    deleted = FALSE
@@ -56,17 +56,6 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: worker Worker, 2: list ID
 UPDATE /* matchesq.Claim */ matches FORCE INDEX (PRIMARY)
 SET    worker = ?
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* matchesq.Claim */
-       id, worker
-FROM   matches FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

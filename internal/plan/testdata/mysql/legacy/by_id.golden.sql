@@ -44,13 +44,13 @@
 -- old program: what to do: Add the condition status = 'new' to the UPDATE of the old program, and let it leave a row alone where no row was changed.
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Owner, 2: limit
 SELECT /* byidq.Claim */
-       id
+       id, ?, CAST(UTC_TIMESTAMP(6) AS CHAR), body
 FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  status = 'new'
 ORDER  BY id
@@ -58,26 +58,15 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: worker Owner, 2: list ID
+-- arguments: 1: worker Owner, 2: taken Since, 3: list ID
 UPDATE /* byidq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'busy',
        owner = ?,
-       since = UTC_TIMESTAMP(6)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* byidq.Claim */
-       id, owner, CAST(since AS CHAR), body
-FROM   jobs FORCE INDEX (PRIMARY)
+       since = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -41,13 +41,13 @@
 -- old program: rows of a claim: do not look free to it: status = 'new' is false of them
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Owner, 2: limit
 SELECT /* joinedq.Claim */
-       id
+       id, ?, CAST(UTC_TIMESTAMP(6) AS CHAR), body
 FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  status = 'new'
 ORDER  BY id
@@ -55,26 +55,15 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: worker Owner, 2: list ID
+-- arguments: 1: worker Owner, 2: taken Since, 3: list ID
 UPDATE /* joinedq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'busy',
        owner = ?,
-       since = UTC_TIMESTAMP(6)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* joinedq.Claim */
-       id, owner, CAST(since AS CHAR), body
-FROM   jobs FORCE INDEX (PRIMARY)
+       since = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -34,13 +34,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Agent, 2: limit
 SELECT /* stepsq.Claim */
-       id
+       id, ?
 FROM   steps IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 0
 ORDER  BY id
@@ -56,17 +56,6 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* stepsq.Claim */ steps FORCE INDEX (PRIMARY)
 SET    state = 1,
        agent = ?
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* stepsq.Claim */
-       id, agent
-FROM   steps FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -38,13 +38,13 @@
 -- note: rows are taken as they came, by column "id"
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Node, 2: limit
 SELECT /* tasksq.Claim */
-       id
+       id, tries, ?, error
 FROM   tasks IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'new'
 ORDER  BY id
@@ -60,17 +60,6 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* tasksq.Claim */ tasks FORCE INDEX (PRIMARY)
 SET    state = 'held',
        node = ?
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* tasksq.Claim */
-       id, tries, node, error
-FROM   tasks FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/start_lock.sql

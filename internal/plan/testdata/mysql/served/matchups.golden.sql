@@ -35,13 +35,13 @@
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: matchups_deleted (deleted, worker)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Worker, 2: limit
 SELECT /* matchupsq.Claim */
-       id
+       id, ?, CAST(UTC_TIMESTAMP(0) AS CHAR), deleted
 FROM   matchups FORCE INDEX (matchups_deleted)
 WHERE  worker IS NULL
 AND    (deleted = 0)
@@ -50,25 +50,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: worker Worker, 2: list ID
+-- arguments: 1: worker Worker, 2: taken Since, 3: list ID
 UPDATE /* matchupsq.Claim */ matchups FORCE INDEX (PRIMARY)
 SET    worker = ?,
-       since = UTC_TIMESTAMP(0)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* matchupsq.Claim */
-       id, worker, CAST(since AS CHAR), deleted
-FROM   matchups FORCE INDEX (PRIMARY)
+       since = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

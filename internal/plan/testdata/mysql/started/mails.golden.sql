@@ -38,13 +38,13 @@
 -- note: rows are taken as they came, by column "id"
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Node, 2: limit
 SELECT /* mailsq.Claim */
-       id
+       id, tries, ?
 FROM   mails IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 ORDER  BY id
@@ -60,17 +60,6 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* mailsq.Claim */ mails FORCE INDEX (PRIMARY)
 SET    state = 'C',
        node = ?
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* mailsq.Claim */
-       id, tries, node
-FROM   mails FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/start_lock.sql

@@ -38,13 +38,13 @@
 -- note: column holder holds an id of processes, so every worker needs WithWorker: what claims record without it is no id of that table
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Holder, 2: limit
 SELECT /* heldq.Claim */
-       id
+       id, tries + 1, ?
 FROM   held IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 ORDER  BY id
@@ -61,17 +61,6 @@ UPDATE /* heldq.Claim */ held FORCE INDEX (PRIMARY)
 SET    state = 'A',
        tries = tries + 1,
        holder = ?
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* heldq.Claim */
-       id, tries, holder
-FROM   held FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

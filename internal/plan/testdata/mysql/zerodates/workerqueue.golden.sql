@@ -34,13 +34,13 @@
 -- note: column "executed" is 0000-00-00 00:00:00 where there is none: connections need a sql_mode without NO_ZERO_DATE, which MySQL has had by default since 5.7; Verify asks for it
 
 -- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
+-- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: the primary key (id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: worker Pid, 2: limit
 SELECT /* workerqueue.Claim */
-       id
+       id, ?, CAST(UTC_TIMESTAMP(0) AS CHAR)
 FROM   workerqueue FORCE INDEX (`PRIMARY`)
 WHERE  (executed <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND OR executed = '0000-00-00 00:00:00')
 ORDER  BY id
@@ -48,25 +48,14 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
 -- locks: the rows it takes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: worker Pid, 2: list ID
+-- arguments: 1: worker Pid, 2: taken Executed, 3: list ID
 UPDATE /* workerqueue.Claim */ workerqueue FORCE INDEX (PRIMARY)
 SET    pid = ?,
-       executed = UTC_TIMESTAMP(0)
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* workerqueue.Claim */
-       id, pid, CAST(executed AS CHAR)
-FROM   workerqueue FORCE INDEX (PRIMARY)
+       executed = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
