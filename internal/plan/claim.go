@@ -932,6 +932,14 @@ func (b *builder) popLocked(c *Claim) {
 		"locks: the rows it deletes, until commit", b.keyHead(v))
 }
 
+// keepsHeld reports whether no step deletes a row that somebody holds: rows of other tables that refer to it
+// can be added meanwhile.
+func (b *builder) keepsHeld() bool {
+	deletes := func(t *queue.Transition) bool { return t != nil && t.Delete }
+	return !deletes(b.spec.Transitions[queue.Finish]) && !deletes(b.spec.Transitions[queue.Fail]) &&
+		!slices.ContainsFunc(b.spec.Outcomes, func(o *queue.Outcome) bool { return deletes(o.Transition) })
+}
+
 // holdStatement locks rows and writes nothing.
 func (b *builder) holdStatement() *Statement {
 	s, v := b.newScope(), b.base("Claim")
@@ -942,7 +950,7 @@ func (b *builder) holdStatement() *Statement {
 	v.Held = &held
 	v.Order = s.order()
 	s.limit(&v, 0)
-	v.Returning = s.read(b.pkg.Fields)
+	v.Returning, v.Stays = s.read(b.pkg.Fields), b.keepsHeld()
 	s.cursor(&v)
 	return s.statement("claim", "select_lock", v, b.pkg.Fields, "claim: ready rows, held by their locks; nothing is written",
 		"locks: the rows it returns, until commit; passes over rows that are locked", b.readyHead())

@@ -46,7 +46,7 @@ WHERE  run_at <= floor(extract(epoch FROM now()))::bigint
 AND    id <> ALL ($1::bigint[])
 ORDER  BY run_at, id
 LIMIT  $2
-FOR    UPDATE SKIP LOCKED;
+FOR    NO KEY UPDATE SKIP LOCKED;
 
 -- sql/complete.sql
 -- complete: running to ready, due when its next time comes

@@ -42,7 +42,7 @@ AND    id = $1
 AND    id <> ALL ($2::bigint[])
 ORDER  BY id
 LIMIT  $3
-FOR    UPDATE;
+FOR    NO KEY UPDATE;
 
 -- sql/complete.sql
 -- complete: running to done

@@ -43,7 +43,7 @@ FROM   marked
 WHERE  state = 0
 AND    ctid <> ALL ($1::tid[])
 LIMIT  $2
-FOR    UPDATE SKIP LOCKED;
+FOR    NO KEY UPDATE SKIP LOCKED;
 
 -- sql/complete.sql
 -- complete: running to done

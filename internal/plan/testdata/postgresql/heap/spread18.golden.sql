@@ -43,7 +43,7 @@ FROM   spread
 WHERE  state = 0
 AND    (tableoid, ctid) NOT IN (SELECT tableoid_held, ctid_held FROM unnest($1::oid[], $2::tid[]) AS job (tableoid_held, ctid_held))
 LIMIT  $3
-FOR    UPDATE SKIP LOCKED;
+FOR    NO KEY UPDATE SKIP LOCKED;
 
 -- sql/complete.sql
 -- complete: running to done

@@ -40,7 +40,7 @@ WHERE  sent = false
 AND    id <> ALL ($1::bigint[])
 ORDER  BY created, id
 LIMIT  $2
-FOR    UPDATE SKIP LOCKED;
+FOR    NO KEY UPDATE SKIP LOCKED;
 
 -- sql/complete.sql
 -- complete: running to done

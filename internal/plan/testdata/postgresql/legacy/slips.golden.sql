@@ -52,7 +52,7 @@ WHERE  sent IS NULL
 AND    id <> ALL ($1::bigint[])
 ORDER  BY id NULLS FIRST
 LIMIT  $2
-FOR    UPDATE SKIP LOCKED;
+FOR    NO KEY UPDATE SKIP LOCKED;
 
 -- sql/complete.sql
 -- complete: running to done

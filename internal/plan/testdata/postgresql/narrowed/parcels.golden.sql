@@ -44,7 +44,7 @@ AND    (weight <= $1)
 AND    id <> ALL ($2::bigint[])
 ORDER  BY id NULLS FIRST
 LIMIT  $3
-FOR    UPDATE SKIP LOCKED;
+FOR    NO KEY UPDATE SKIP LOCKED;
 
 -- sql/complete.sql
 -- complete: running to done

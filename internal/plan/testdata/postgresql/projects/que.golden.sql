@@ -49,7 +49,7 @@ AND    queue = $1
 AND    id <> ALL ($2::bigint[])
 ORDER  BY priority, run_at, id
 LIMIT  $3
-FOR    UPDATE SKIP LOCKED;
+FOR    NO KEY UPDATE SKIP LOCKED;
 
 -- sql/complete.sql
 -- complete: running to done

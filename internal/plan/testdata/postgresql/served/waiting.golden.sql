@@ -41,7 +41,7 @@ WHERE  processed = false
 AND    id <> ALL ($1::bigint[])
 ORDER  BY id
 LIMIT  $2
-FOR    UPDATE SKIP LOCKED;
+FOR    NO KEY UPDATE SKIP LOCKED;
 
 -- sql/complete.sql
 -- complete: running to done

@@ -42,7 +42,7 @@ AND    mod(mod(coalesce(hash_code, 0), $1) + $1, $1) = $2
 AND    id <> ALL ($3::bigint[])
 ORDER  BY id
 LIMIT  $4
-FOR    UPDATE SKIP LOCKED;
+FOR    NO KEY UPDATE SKIP LOCKED;
 
 -- sql/complete.sql
 -- complete: running to done

@@ -47,7 +47,7 @@ AND    server_id = $1
 AND    (message_id, id) NOT IN (SELECT message_id_held, id_held FROM unnest($2::bigint[], $3::integer[]) AS job (message_id_held, id_held))
 ORDER  BY message_id NULLS FIRST, id
 LIMIT  $4
-FOR    UPDATE SKIP LOCKED;
+FOR    NO KEY UPDATE SKIP LOCKED;
 
 -- sql/payload.sql
 -- payload: what claimed jobs have in d_mc{{.Channel}}

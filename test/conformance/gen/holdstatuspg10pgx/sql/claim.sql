@@ -10,4 +10,4 @@ WHERE  status = 'ready'
 AND    id <> ALL ($1::bigint[])
 ORDER  BY id NULLS FIRST
 LIMIT  $2
-FOR    UPDATE SKIP LOCKED
+FOR    NO KEY UPDATE SKIP LOCKED

@@ -13,4 +13,4 @@ AND    server_id = $2
 AND    (message_id, id) NOT IN (SELECT message_id_held, id_held FROM unnest($3::bigint[], $4::integer[]) AS job (message_id_held, id_held))
 ORDER  BY message_id NULLS FIRST, id
 LIMIT  $5
-FOR    UPDATE SKIP LOCKED
+FOR    NO KEY UPDATE SKIP LOCKED

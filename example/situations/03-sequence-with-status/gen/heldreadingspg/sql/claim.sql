@@ -10,4 +10,4 @@ WHERE  status = 'new'
 AND    ctid <> ALL ($1::tid[])
 ORDER  BY seq
 LIMIT  $2
-FOR    UPDATE SKIP LOCKED
+FOR    NO KEY UPDATE SKIP LOCKED
