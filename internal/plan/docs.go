@@ -308,7 +308,7 @@ func (b *builder) locksAndCrash() {
 	case p.Strategy == "partition":
 		p.Crash = "A worker that dies leaves its jobs as they were; they are read again by whoever gets its shard."
 	case b.spec.Lease != nil && b.spec.Lease.ByClaim, b.side != nil && b.side.spec.Lease != nil:
-		p.Crash = leaves + " until their lease ends; then Claim takes them again."
+		p.Crash = leaves + " until their lease ends; then Claim takes them again" + b.butSpent() + "."
 	case b.spec.Liveness != nil && b.spec.Lease == nil:
 		p.Crash = leaves + " until Recover, which goes by the workers that are alive, " + makes
 	case b.spec.RecoversOwn():
@@ -327,6 +327,15 @@ func (b *builder) locksAndCrash() {
 	if b.spec.Overlaps {
 		p.Crash = strings.TrimSuffix(p.Crash, ".") + ". Nothing surely keeps a row that runs from being ready as well: a claim takes such a job again, whether its worker has died or not."
 	}
+}
+
+// butSpent excepts the jobs that Claim does not take again: those whose last try the claim has counted.
+func (b *builder) butSpent() string {
+	a := b.spec.Attempts
+	if a == nil || !b.writes(queue.Claim, a.Column) || !slices.ContainsFunc(b.stateTests(queue.Ready), b.limits) {
+		return ""
+	}
+	return ", but for those " + b.without()
 }
 
 // stays says what becomes of the jobs of a dead worker where nothing of this queue brings them back.

@@ -23,7 +23,7 @@ var (
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
 // It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their lease ends; then Claim takes them again.
+// running until their lease ends; then Claim takes them again, but for those without tries left.
 //
 // The parameter queue is the queue that rows must have.
 //

@@ -22,7 +22,7 @@
 // token column would tell them apart.
 //
 // It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their lease ends; then Claim takes them again.
+// running until their lease ends; then Claim takes them again, but for those without tries left.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

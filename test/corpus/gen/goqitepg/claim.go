@@ -27,7 +27,8 @@ var (
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
-// that dies leaves its jobs running until their lease ends; then Claim takes them again.
+// that dies leaves its jobs running until their lease ends; then Claim takes them again, but for
+// those without tries left.
 //
 // The parameter queue is the queue that rows must have.
 //

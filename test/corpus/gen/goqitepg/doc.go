@@ -22,7 +22,8 @@
 // token column would tell them apart.
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
-// that dies leaves its jobs running until their lease ends; then Claim takes them again.
+// that dies leaves its jobs running until their lease ends; then Claim takes them again, but for
+// those without tries left.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.
