@@ -783,10 +783,11 @@ func onlyWritten(c *queue.Column) bool {
 }
 
 // leaveTies decides whether claims leave the key out that tells apart rows of one time: where an
-// index of the table gives the order but for that, and the server would sort all ready rows.
+// index of the table gives the order but for that, and the server would sort all ready rows. What sorts
+// rows of one time alone does so where all new ones have the same.
 // Rows of one group are told apart by the whole order, and so are those that a caller refuses.
 func (b *builder) leaveTies() {
-	if b.can(dialect.IncrementalSort) || b.spec.Log != nil || b.spec.Group != nil || b.spec.Accept || len(b.several()) > 0 {
+	if b.spec.Log != nil || b.spec.Group != nil || b.spec.Accept || len(b.several()) > 0 {
 		return
 	}
 	serving := func() *schema.Index {
@@ -797,7 +798,10 @@ func (b *builder) leaveTies() {
 		return b.serving(w)
 	}
 	said := slices.DeleteFunc(slices.Clone(b.spec.Order), func(o queue.OrderTerm) bool { return o.Tie })
-	if len(said) == 0 || len(said) == len(b.spec.Order) || !b.tellsTime(said[len(said)-1].Column) || serving() != nil {
+	if len(said) == 0 || len(said) == len(b.spec.Order) || !b.tellsTime(said[len(said)-1].Column) {
+		return
+	}
+	if last := said[len(said)-1].Column; b.can(dialect.IncrementalSort) && !b.beginsAlike(last) || !b.can(dialect.IncrementalSort) && serving() != nil {
 		return
 	}
 	b.untied = true
@@ -807,6 +811,12 @@ func (b *builder) leaveTies() {
 	}
 	b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("rows that are alike in column %q are taken as the index %s has them: in the order of the key as well, %s would sort all ready rows for each claim",
 		said[len(said)-1].Column.Name, plainText(ix.Name), b.d.Title))
+}
+
+// beginsAlike reports whether all new rows have the same time in a column, as one that stands for none.
+func (b *builder) beginsAlike(c *schema.Column) bool {
+	t := b.spec.Transitions[queue.Enqueue]
+	return t != nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c && w.Value.Kind == queue.Literal })
 }
 
 // chooseIndex decides whether the order says NULLS FIRST: where the order

@@ -110,3 +110,12 @@ CREATE TABLE locks (
 CREATE INDEX locks_shared ON locks (site, id) WHERE site IS NOT NULL AND until IS NOT NULL;
 CREATE INDEX locks_ordering ON locks (site, id) WHERE site IS NOT NULL AND until IS NULL;
 CREATE INDEX locks_until ON locks (until) WHERE until IS NOT NULL;
+-- All new rows have one time: by the key as well, all of them would be sorted for each claim.
+-- qgen:queue aggregations
+CREATE TABLE aggregations (
+    id     bigserial PRIMARY KEY,
+    state  text NOT NULL DEFAULT 'open',                  -- qgen:status ready=open done=done
+    expiry timestamptz NOT NULL DEFAULT '2000-01-01 00Z', -- qgen:visible length=10m; order 1; on enqueue set '2000-01-01 00:00:00+00'
+    token  bytea                                          -- qgen:token free=null
+);
+CREATE INDEX aggregations_open ON aggregations (expiry) WHERE state = 'open';
