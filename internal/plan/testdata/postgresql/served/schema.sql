@@ -115,7 +115,7 @@ CREATE INDEX locks_until ON locks (until) WHERE until IS NOT NULL;
 CREATE TABLE aggregations (
     id     bigserial PRIMARY KEY,
     state  text NOT NULL DEFAULT 'open',                  -- qgen:status ready=open done=done
-    expiry timestamptz NOT NULL DEFAULT '2000-01-01 00Z', -- qgen:visible length=10m; order 1; on enqueue set '2000-01-01 00:00:00+00'
+    expiry timestamptz NOT NULL DEFAULT '2000-01-01 00:00Z', -- qgen:visible length=10m; order 1; on enqueue set '2000-01-01 00:00:00+00'
     token  bytea                                          -- qgen:token free=null
 );
 CREATE INDEX aggregations_open ON aggregations (expiry) WHERE state = 'open';
