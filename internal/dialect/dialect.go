@@ -213,6 +213,8 @@ type Dialect struct {
 	// FlawedAgain are later releases that are so: those from Since on which are older than Mended.
 	FlawedAgain map[Capability][]Releases `yaml:"flawed_again"`
 	ClaimLadder []int                     `yaml:"claim_ladder"`
+	// PastUnits are the units to which Clock.Past cuts: minute, second, millisecond.
+	PastUnits   []string `yaml:"past_units"`
 	RowIdentity struct {
 		Column      string   `yaml:"column"`
 		Also        []string `yaml:"also"` // other names of the same
@@ -345,7 +347,7 @@ type Clock struct {
 	Since Version `yaml:"since"`
 	Now   string  `yaml:"now"`
 	// Past is now, cut to the {digits} behind the second that a column keeps which would round
-	// it, or to its {unit}; "" where what is written is not rounded.
+	// it, or to its {unit}, one of PastUnits; "" where what is written is not rounded.
 	Past    string `yaml:"past"`
 	Fixed   string `yaml:"fixed"`   // now shifted by a constant; Seconds serves when it is empty
 	Seconds string `yaml:"seconds"` // now shifted by an expression

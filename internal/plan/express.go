@@ -690,15 +690,15 @@ func (s *scope) past(c *schema.Column) string {
 	if !ok || c.Type.Class != schema.Timestamp || step <= time.Microsecond {
 		return ""
 	}
-	unit, digits := "second", digitsOf(step)
-	if step == time.Minute {
-		unit = "minute"
-	}
-	if digits > 0 && strings.Contains(clock.Past, "{unit}") {
+	unit := units[step]
+	if strings.Contains(clock.Past, "{unit}") && !slices.Contains(s.d.PastUnits, unit) {
 		return ""
 	}
-	return dialect.Fill(clock.Past, "digits", strconv.Itoa(digits), "unit", unit)
+	return dialect.Fill(clock.Past, "digits", strconv.Itoa(digitsOf(step)), "unit", unit)
 }
+
+// units are the names of those steps of a column to which a present can be cut.
+var units = map[time.Duration]string{time.Millisecond: "millisecond", time.Second: "second", time.Minute: "minute"}
 
 // wholeDigits is how many digits behind the second clocks have that know microseconds.
 const wholeDigits = 6

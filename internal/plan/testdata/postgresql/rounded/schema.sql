@@ -19,3 +19,11 @@ CREATE TABLE held (
     id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     till  timestamp(0) NOT NULL -- qgen:lease length=5m free=now
 );
+
+-- qgen:queue thousandths
+CREATE TABLE thousandths (
+    id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    state text DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A done=D failed=F
+    due   timestamp(3) DEFAULT CURRENT_TIMESTAMP NOT NULL, -- qgen:due; order 1
+    taken timestamptz(3) -- qgen:claimed timeout=5m
+);
