@@ -142,6 +142,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 		b.judgeWrites()
 		if errs.Len() == before { // else the same would be said twice
 			b.judgeLeft()
+			b.judgeHeld()
 		}
 		b.judgeKept()
 		b.judgeChecks()

@@ -32,7 +32,7 @@ func (b *binding) readFence() {
 		marks = t.Writes
 	}
 	leaves := func(c *schema.Column) bool {
-		return slices.ContainsFunc(marks, func(w Write) bool { return w.Column == c })
+		return slices.ContainsFunc(marks, func(w Write) bool { return w.Column == c }) && !b.empties(c)
 	}
 	said := func(c *schema.Column) bool {
 		return slices.ContainsFunc(marks, func(w Write) bool {
@@ -171,9 +171,15 @@ func (t *Transition) written(c *schema.Column) Value {
 // marks reports whether a claim, or its start, leaves something of its own in a column, and not
 // what stood there or what each claim leaves.
 func (b *binding) marks(c *schema.Column) bool {
-	return slices.ContainsFunc([]TransitionName{Claim, Start}, func(name TransitionName) bool {
+	return !b.empties(c) && slices.ContainsFunc([]TransitionName{Claim, Start}, func(name TransitionName) bool {
 		return !slices.Contains([]ValueKind{Old, Literal, Null}, b.spec.Transitions[name].written(c).Kind)
 	})
+}
+
+// empties reports whether a claim, or what keeps it, leaves null in a column.
+func (b *binding) empties(c *schema.Column) bool {
+	null := func(name TransitionName) bool { return b.spec.Transitions[name].written(c).Kind == Null }
+	return null(Start) || null(Renew) || null(Claim) && b.spec.Transitions[Start].written(c).Kind == Old
 }
 
 // raises reports whether a step counts up in a column.

@@ -989,6 +989,56 @@ func (b *binding) judgeLeft() {
 	}
 }
 
+// judgeHeld complains where qgen:on has a claim, or what keeps it, leave a row that surely is not one that
+// somebody has: nothing that settles the job would find it, and others might. And where it has another step leave a row that
+// surely is not what the step makes of it; a value with which a job does not become ready may be meant, and is told.
+func (b *binding) judgeHeld() {
+	if !b.runs() || b.isAway() || b.movesAway() {
+		return
+	}
+	off := func(name TransitionName, tests []Test) (*draft, []Test) {
+		for _, d := range b.drafts[name] {
+			if d.by.verb == "on" {
+				w := Write{Column: d.column, Value: d.value}
+				past := d.value.Kind == Now && (d.value.Shift == nil || d.value.Shift.Minus)
+				i := slices.IndexFunc(tests, func(t Test) bool {
+					if t.Column == d.column && len(t.Or) == 0 && d.value.Kind == Now {
+						free := t.Op == In && !slices.ContainsFunc(t.Values, func(v Value) bool { return v.Kind != Literal })
+						late := t.Op == Greater && t.Values[0].Kind == Now && t.Values[0].Shift == nil
+						return free || late && past || ends(w, []Test{t})
+					}
+					return ends(w, []Test{t})
+				})
+				if i >= 0 {
+					return d, tests[i : i+1]
+				}
+			}
+		}
+		return nil, nil
+	}
+	for _, name := range []TransitionName{Claim, Start, Renew} {
+		tests := b.all(Running)
+		switch {
+		case name == Claim && b.twoSteps:
+			tests = b.told(Claimed)
+		case name == Start:
+			tests = b.told(Running)
+		}
+		if d, of := off(name, tests); d != nil {
+			b.errorf(d.by.pos, "behind this, nobody has the row: what tells that somebody has it is %s", conjunction(of)).
+				WithHint("What settles the job would not find it. Leave %s out of this qgen:on, or write a value of running rows.", name)
+		}
+	}
+	for _, name := range []TransitionName{Enqueue, Finish, Retry, Release, Fail, Recover, Redrive} {
+		to, _ := b.enters(name)
+		tests := b.steady(to)
+		if d, of := off(name, tests); d != nil && (to != Ready || !slices.Contains([]ValueKind{Literal, Null}, d.value.Kind)) {
+			b.errorf(d.by.pos, "behind this, the row is not %s: what tells that it is %s is %s", to, to, conjunction(of)).
+				WithHint("Leave %s out of this qgen:on, or write a value of %s rows.", name, to)
+		}
+	}
+}
+
 // stays reports whether a row that satisfied a test surely does behind a step.
 func (b *binding) stays(t *Transition, test Test) bool {
 	changes := func(x Test) bool {
