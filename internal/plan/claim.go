@@ -196,8 +196,8 @@ func (b *builder) rewrites() bool {
 }
 
 // reckoned returns what a claim writes to a column where that is known before, from the row as it is
-// locked or by who claims it; nil where it is not. A count of less than 32 bits may be cut on a server that
-// is not strict, and a text of fixed length comes back without the blanks at its end.
+// locked or by who claims it; nil where it is not. A count of less than 32 bits that has no limit may be cut on a
+// server that is not strict, and a text of fixed length comes back without the blanks at its end.
 func (b *builder) reckoned(f *Field) *queue.Write {
 	t, c := b.takes(), b.columnOf(f)
 	if t == nil || c == nil || slices.Contains(b.pkg.Key, f) {
@@ -211,7 +211,7 @@ func (b *builder) reckoned(f *Field) *queue.Write {
 	known := b.handsOver(*w)
 	switch w.Value.Kind {
 	case queue.Add:
-		known = number
+		known = number || c.Type.Class == schema.Int && c.Type.Bits > 0 && b.bounded(c)
 	case queue.WorkerID:
 		known = b.pkg.Strategy == "lock_update" && !b.d.LocksInCursors && !c.Type.Array &&
 			(number || c.Type.Class == schema.Text && !c.Type.Enum && c.Type.Name != "char")
@@ -220,6 +220,12 @@ func (b *builder) reckoned(f *Field) *queue.Write {
 		return nil
 	}
 	return w
+}
+
+// bounded reports whether the limit of tries keeps their count far from the greatest that the column holds.
+func (b *builder) bounded(c *schema.Column) bool {
+	a := b.spec.Attempts
+	return a != nil && a.Column == c && !a.Down && a.Max > 0 && a.Max < 1<<(c.Type.Bits-2)
 }
 
 // handsOver reports whether a claim writes a time that is the same for all of its jobs, reads it together

@@ -268,23 +268,9 @@ func (w *walk) walkable() bool {
 
 func (w *walk) fatalf(format string, args ...any) {
 	w.Helper()
-	var rows []string
-	r, err := w.db.Query("SELECT * FROM jobs")
-	if err == nil {
-		names, _ := r.Columns()
-		for r.Next() {
-			cells := make([]any, len(names))
-			for i := range cells {
-				cells[i] = new(any)
-			}
-			_ = r.Scan(cells...)
-			var text []string
-			for i, n := range names {
-				text = append(text, fmt.Sprintf("%s=%v", n, *cells[i].(*any)))
-			}
-			rows = append(rows, strings.Join(text, " "))
-		}
-		_ = r.Close()
+	rows, err := w.rows()
+	if err != nil {
+		rows = append(rows, err.Error())
 	}
 	var moves []string
 	for _, m := range w.made.Moves {
@@ -293,6 +279,35 @@ func (w *walk) fatalf(format string, args ...any) {
 	w.Fatalf("%s\nafter %s\n%s\nrows: %v\nstrategy %s, fence %v\n%s\n%s\nCLAIM %s\nnotes %s", fmt.Sprintf(format, args...), strings.Join(w.done, ", "), w.shape, rows, w.made.Strategy, w.made.Guarantee, strings.Join(moves, "\n"), w.made.Stats.Statement.SQL, w.made.Claim.Statement.SQL, strings.Join(w.made.Notes, "\n"))
 }
 
+// rows shows the table as it is.
+func (w *walk) rows() (list []string, err error) {
+	r, err := w.db.Query("SELECT * FROM jobs")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }()
+	names, err := r.Columns()
+	if err != nil {
+		return nil, err
+	}
+	for r.Next() {
+		cells := make([]any, len(names))
+		for i := range cells {
+			cells[i] = new(any)
+		}
+		if err := r.Scan(cells...); err != nil {
+			return list, err
+		}
+		var text []string
+		for i, n := range names {
+			text = append(text, fmt.Sprintf("%s=%v", n, *cells[i].(*any)))
+		}
+		list = append(list, strings.Join(text, " "))
+	}
+	return list, r.Err()
+}
+
+// jobRow is a job as a claim returns it.
 type jobRow map[*Field]any
 
 func (w *walk) args(st *Statement, job jobRow) []any {
@@ -349,11 +364,8 @@ func (w *walk) value(f *Field) any {
 	case "bool":
 		return true
 	case "time.Time":
-		switch {
-		case f.Codec == Epoch:
+		if f.Codec == Epoch {
 			return time.Now().Add(-time.Hour).Unix()
-		case f.Codec == EpochMS:
-			return time.Now().Add(-time.Hour).UnixMilli()
 		}
 		return "2001-01-01 00:00:00.000"
 	}

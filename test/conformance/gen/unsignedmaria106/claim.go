@@ -17,10 +17,6 @@ var (
 	//go:embed sql/claim.sql
 	claimFile string
 	claimSQL  = statement(claimFile)
-
-	//go:embed sql/claim_read.sql
-	claimReadFile string
-	claimReadSQL  = statement(claimReadFile)
 )
 
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
@@ -32,7 +28,7 @@ var (
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
-// Its SQL is sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
+// Its SQL is sql/claim_lock.sql and sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
@@ -42,19 +38,18 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 		jobs = nil
-		found, err := query(ctx, db, scanCandidate, claimLockSQL, limit)
+		found, err := query(ctx, db, scanJob, claimLockSQL, limit)
 		if err != nil || len(found) == 0 {
 			return err
 		}
 		if _, err = exec(ctx, db, claimSQL,
+			found[0].LeaseTill.Unix(),
 			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		); err != nil {
 			return err
 		}
-		jobs, err = query(ctx, db, scanJob, claimReadSQL,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
-		)
-		return err
+		jobs = found
+		return nil
 	})
 	if err != nil {
 		return nil, err
