@@ -132,7 +132,7 @@ func drawTable(t *rapid.T) drawnTable {
 		s.columns = append(s.columns, def+"|"+strings.TrimPrefix(note, "; "))
 	}
 	split := func(v string) (string, string) { a, b, _ := strings.Cut(v, "|"); return a, b }
-	switch n := rapid.IntRange(0, 15).Draw(t, "state"); n {
+	switch n := rapid.IntRange(0, 19).Draw(t, "state"); n {
 	case 0, 1:
 		col("state TEXT NOT NULL DEFAULT 'new'", "status ready=new running=busy done=done failed=failed")
 	case 2:
@@ -171,6 +171,17 @@ func drawTable(t *rapid.T) drawnTable {
 	case 15:
 		col("rank INTEGER NOT NULL", pick("rank", "payload; ", "", "order 1; ")+"status ready~\"rank < 100\"")
 		col("state TEXT NOT NULL DEFAULT 'new'", "status ready=new running=busy done=done")
+	case 16:
+		col("state TEXT NOT NULL DEFAULT 'new'", "status ready=new running=token done=done failed=failed")
+	case 17:
+		col("state TEXT", "status ready=null running=busy done=done failed=failed|lost")
+	case 18:
+		col("begun TEXT", "claimed timeout=5m"+pick("exp", "", " expired=recover", " expired=claim"))
+		col("over TEXT", "finished; status ready=null done=now"+pick("fail", "", " failed=now"))
+		col("broken BOOLEAN NOT NULL DEFAULT 0", "status ready=0 failed=1"+pick("done", "", " done=0"))
+	case 19:
+		col("phase INTEGER NOT NULL DEFAULT 0", "status ready=0|4 running=1 done=2 failed=3"+pick("r", "", " ready:=4"))
+		col("seen TEXT", "heartbeat timeout=5m")
 	}
 	extra := func(name string) bool { return rapid.IntRange(0, 3).Draw(t, name) == 0 }
 	if extra("lease") {
@@ -188,7 +199,7 @@ func drawTable(t *rapid.T) drawnTable {
 		col("run_at "+ty, "due"+as+pick("null", "", " null=now", " null=never")+also("now"))
 	}
 	if extra("attempts") {
-		col("tries INTEGER NOT NULL DEFAULT 0", "attempts up"+pick("on", "", " on=claim", " on=retry", " on=recover", " on=retry,recover")+pick("max", "", " max=3")+also("+1"))
+		col("tries INTEGER NOT NULL DEFAULT 0", "attempts up"+pick("on", "", " on=claim", " on=retry", " on=recover", " on=retry,recover")+pick("max", "", " max=3", " max=2", " max=3 limit=claim"))
 	} else if extra("down") {
 		col("left INTEGER NOT NULL DEFAULT 3", "attempts down"+pick("on", "", " on=claim", " on=retry"))
 	}
@@ -206,6 +217,15 @@ func drawTable(t *rapid.T) drawnTable {
 	}
 	if extra("error") {
 		col("why TEXT", "error"+also())
+	}
+	if extra("expires") {
+		col("gone TEXT", "expires")
+	}
+	if extra("most") {
+		col("most INTEGER NOT NULL DEFAULT 2", "max_attempts")
+	}
+	if extra("group") {
+		col("class TEXT NOT NULL DEFAULT 'g'", "group"+pick("group", " limit=1", " limit=2", " fifo"))
 	}
 	if extra("topic") {
 		col("kind TEXT NOT NULL DEFAULT 'a'", "topic")
@@ -513,6 +533,7 @@ func (w *walk) run() {
 		w.done = append(w.done, "Start")
 		w.at("running")
 	}
+	w.die(job)
 	for _, o := range w.ops() {
 		if o.name == "Start" || o.name == "Fail" && p.Retry != nil {
 			continue
@@ -592,6 +613,54 @@ func (w *walk) run() {
 		}
 		w.exec("ROLLBACK TO here; RELEASE here")
 		w.done = w.done[:keep]
+	}
+}
+
+// die has the claim of a job run out, whose worker is gone, and then another take it.
+func (w *walk) die(job jobRow) {
+	p := w.made
+	w.exec("SAVEPOINT dead")
+	kept := len(w.done)
+	defer func() {
+		w.exec("ROLLBACK TO dead; RELEASE dead")
+		w.done = w.done[:kept]
+	}()
+	for _, c := range p.spec.Table.Columns {
+		if slices.Contains([]string{"leased", "since", "beat", "seen", "until", "begun"}, c.Name) {
+			w.exec(fmt.Sprintf(`UPDATE jobs SET %[1]s = CASE typeof(%[1]s) WHEN 'integer' THEN %[1]s - 3600
+				WHEN 'text' THEN strftime('%%Y-%%m-%%d %%H:%%M:%%f', %[1]s, '-1 hour') ELSE %[1]s END`, c.Name))
+		}
+	}
+	w.done = append(w.done, "an hour")
+	recovered := 0
+	if p.Recover != nil && !p.Recover.AtStart && p.Recover.Alive == nil {
+		for _, step := range p.Recover.Steps {
+			if step.Lock != nil || len(step.With) > 0 {
+				return
+			}
+			recovered += len(w.query(step.Statement, nil))
+		}
+		w.done = append(w.done, "Recover")
+	}
+	next := len(w.query(p.Claim.Statement, nil))
+	w.done = append(w.done, "Claim")
+	switch byClaim := p.spec.Lease != nil && p.spec.Lease.ByClaim; {
+	case recovered > 1 || next > 1:
+		w.fatalf("Recover finds %d jobs and Claim %d", recovered, next)
+	case p.Recover != nil && !byClaim && recovered == 0:
+		w.fatalf("Recover finds no job\n%s", p.Recover.Steps[0].Statement.SQL)
+	case byClaim && recovered == 0 && next == 0:
+		w.fatalf("nobody finds the job of a dead worker")
+	case p.Recover == nil && !byClaim && next > 0:
+		w.fatalf("the job of a dead worker is claimed again, and nothing tells that it is one")
+	}
+	if next == 0 || p.Guarantee < queue.FenceAttempt {
+		return
+	}
+	for _, o := range w.ops() {
+		if n := len(w.query(o.Statement, job)); n != 0 {
+			w.fatalf("%s of a dead worker finds %d jobs of the next one\n%s", o.name, n, o.Statement.SQL)
+		}
 	}
 }
 

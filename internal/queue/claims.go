@@ -262,6 +262,8 @@ func (b *binding) chooseExpiry() {
 		if k.lease != nil || k.claimed != nil {
 			b.note("a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)")
 		}
+	case (k.lease != nil || k.claimed != nil) && b.freeByHolder() != nil && !k.visible:
+		b.note("a claim that has run out is reset by Recover, since column %q says who has a row (expired=recover)", b.freeByHolder().Name)
 	case k.lease != nil || k.claimed != nil:
 		k.byClaim = true
 		if !k.visible {
@@ -279,6 +281,21 @@ func (b *binding) chooseExpiry() {
 		}
 		b.note("a row that waits for its time looks like one that runs: both are hidden by column %q", k.lease.column.Name)
 	}
+}
+
+// freeByHolder returns the column of the worker or the token where a status word says that ready rows have
+// none: a claim that has run out leaves it as it is.
+func (b *binding) freeByHolder() *schema.Column {
+	k := &b.claims
+	for _, r := range []*role{k.worker, k.token} {
+		if r != nil && slices.ContainsFunc(b.status, func(s *statusColumn) bool {
+			free, ok := s.tests[Ready]
+			return s.column == r.column && ok && contradict(free, Test{Column: s.column, Op: NotNull})
+		}) {
+			return r.column
+		}
+	}
+	return nil
 }
 
 // toldApart reports whether a row that waits for its time has what no row has that runs: a status says

@@ -1024,9 +1024,27 @@ func (b *binding) judgeHeld() {
 		case name == Start:
 			tests = b.told(Running)
 		}
+		for _, d := range b.drafts[name] {
+			timed := func(t Test) bool { return t.Column == d.column }
+			if d.by.verb == "on" && d.value.Kind == Null && (name != Claim || b.spec.Transitions[Start].written(d.column).Kind == Old) &&
+				slices.ContainsFunc(b.runOut(), timed) {
+				b.errorf(d.by.pos, "behind this, a claim never runs out: its time is that of column %q", d.column.Name).
+					WithHint("The job of a worker that dies would stay with it. Leave %s out of this qgen:on.", name)
+			}
+		}
 		if d, of := off(name, tests); d != nil {
 			b.errorf(d.by.pos, "behind this, nobody has the row: what tells that somebody has it is %s", conjunction(of)).
 				WithHint("What settles the job would not find it. Leave %s out of this qgen:on, or write a value of running rows.", name)
+		}
+	}
+	if t := b.spec.Transitions[Claim]; t != nil && b.claims.byClaim {
+		for _, w := range t.Writes {
+			i := slices.IndexFunc(b.all(Ready), func(t Test) bool { return ends(w, []Test{t}) })
+			by := slices.IndexFunc(b.drafts[Claim], func(d *draft) bool { return d.column == w.Column })
+			if i >= 0 && by >= 0 {
+				b.errorf(b.drafts[Claim][by].by.pos, "a job whose claim has run out is not claimed again: a ready row is told by %s, which the claim has changed", conjunction(b.all(Ready)[i:i+1])).
+					WithHint("Say expired=recover at column %q, and Recover makes such rows ready, or let nothing but that column tell.", either(b.claims.lease, b.claims.claimed, b.claims.heartbeat).column.Name)
+			}
 		}
 	}
 	for _, name := range []TransitionName{Enqueue, Finish, Retry, Release, Fail, Recover, Redrive} {

@@ -30,3 +30,20 @@ CREATE TABLE two (
     state  text NOT NULL DEFAULT 'new',  -- qgen:status ready=new claimed=taken running=busy done=done failed=failed; on start set taken; on claim set busy
     body   text                          -- qgen:payload
 );
+
+-- qgen:queue timeless
+CREATE TABLE timeless (
+    id     bigint PRIMARY KEY,
+    state  text NOT NULL DEFAULT 'new',  -- qgen:status ready=new running=busy done=done failed=failed
+    leased timestamptz,                  -- qgen:lease length=5m; on claim set null
+    body   text                          -- qgen:payload
+);
+
+-- qgen:queue kept
+CREATE TABLE kept (
+    id     bigint PRIMARY KEY,
+    state  text NOT NULL DEFAULT 'new',  -- qgen:status ready=new done=done failed=failed
+    leased timestamptz,                  -- qgen:lease length=5m expired=claim
+    agent  text,                         -- qgen:worker; status ready=null
+    body   text                          -- qgen:payload
+);
