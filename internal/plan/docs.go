@@ -376,7 +376,10 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText()+"."+b.anew(name)+gone+b.also(name))
 	case queue.Retry:
 		text := b.retried(s) + b.causeText() + "."
-		if b.givenBack(name).late {
+		switch is := b.givenBack(name); {
+		case is.late && is.kept:
+			text += " Then Recover makes it ready again."
+		case is.late:
 			text += " Then the job is ready again."
 		}
 		text += b.also(name)

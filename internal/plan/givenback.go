@@ -27,7 +27,7 @@ func (b *builder) givenBack(name queue.TransitionName) returned {
 	t := b.stepOf(name)
 	is := returned{state: queue.Ready, held: b.heldState()}
 	if t != nil && t.Stays != nil {
-		is.state, is.by, is.kept = queue.Running, t.Stays, true
+		is.state, is.by, is.kept, is.late = queue.Running, t.Stays, true, b.spec.LeftToRecover(t)
 		return is
 	}
 	var sure bool
@@ -53,6 +53,8 @@ func (is returned) again(file, its string) string {
 	switch {
 	case is.state == queue.MaybeReady && is.kept:
 		return "ready again if " + plainText(is.by.Name) + ", which stays as it is, says so"
+	case is.kept && is.late:
+		return is.held + " until " + its + " claim has run out and Recover makes " + map[string]string{"its": "it", "their": "them"}[its] + " ready"
 	case is.kept:
 		return is.held + " and not ready, since " + plainText(is.by.Name) + " stays as it is"
 	case is.late:

@@ -1893,7 +1893,7 @@ func (b *builder) leavesNull(c *schema.Column) bool {
 			continue
 		}
 		t := b.spec.Transitions[name]
-		if t == nil || t.Delete {
+		if t == nil || t.Delete || b.spec.LeftToRecover(t) {
 			continue
 		}
 		i := slices.IndexFunc(t.Writes, func(w queue.Write) bool { return w.Column == c })

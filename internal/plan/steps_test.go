@@ -134,7 +134,7 @@ func drawTable(t *rapid.T) drawnTable {
 	split := func(v string) (string, string) { a, b, _ := strings.Cut(v, "|"); return a, b }
 	switch n := rapid.IntRange(0, 19).Draw(t, "state"); n {
 	case 0, 1:
-		col("state TEXT NOT NULL DEFAULT 'new'", "status ready=new running=busy done=done failed=failed")
+		col("state TEXT NOT NULL DEFAULT 'new'", "status ready=new running=busy done=done failed=failed"+pick("stays", "", "", "; on retry set old"))
 	case 2:
 		col("state INTEGER NOT NULL DEFAULT 0", "status ready=0 running=1 done=2 failed=3")
 	case 3:
@@ -548,7 +548,7 @@ func (w *walk) run() {
 		if m, ok := w.move(o.step); ok {
 			w.at(m.To)
 			late := w.ops()
-			if strings.Contains(w.shape.ddl(), "qgen:visible") {
+			if strings.Contains(w.shape.ddl(), "qgen:visible") || m.To == "running" {
 				late = nil // a row that is given back looks like one whose claim has run out, which its worker may still end
 			}
 			if o.name == "Extend" {

@@ -4,6 +4,7 @@ package queue
 // they test, and what they write.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -202,6 +203,16 @@ func (b *binding) leftByClaim(t *Transition) *schema.Column {
 	return nil
 }
 
+// LeftToRecover reports whether a step that is to make a row ready leaves it as one that somebody has, and its claim as
+// it was, so that Recover makes it ready when that has run out.
+func (s *Spec) LeftToRecover(t *Transition) bool {
+	if t.Stays == nil || s.Lease == nil || s.Lease.ByClaim || s.Transitions[Recover] == nil {
+		return false
+	}
+	v := t.written(cmp.Or(s.Lease.Heartbeat, s.Lease.Column))
+	return v.Kind == Old || v.Kind == Now
+}
+
 // Lingers reports whether a row that a step is to make ready is held until its claim has run out: the
 // step leaves the time of the claim as it is.
 func (s *Spec) Lingers(t *Transition) bool {
@@ -287,6 +298,9 @@ func (b *binding) judgeTold() {
 		b.spec.Notes = slices.DeleteFunc(b.spec.Notes, func(n string) bool { return n == NeverFails || strings.HasPrefix(n, noEnd) })
 	}
 	switch t := b.spec.Transitions[Retry]; {
+	case t != nil && b.spec.LeftToRecover(t):
+		b.spec.Retried = Running
+		b.note("Fail leaves a job running until its claim has run out, since qgen:on retry leaves column %q as it is; then Recover makes it ready", t.Stays.Name)
 	case t != nil && t.Stays != nil:
 		b.spec.Retried = Running
 		b.note("warning: Fail leaves a job running and not ready, since qgen:on retry leaves column %q as it is", t.Stays.Name)
@@ -928,6 +942,9 @@ func (b *binding) judgeWrites() {
 			kept := slices.ContainsFunc(b.drafts[name], func(d *draft) bool {
 				return d.column == s.column && d.by.verb == "on" && d.value.Kind == Old
 			})
+			if kept && (name == Retry || name == Release) && b.runOut() != nil && !b.claims.byClaim {
+				continue // it stays with the worker until the claim has run out, and Recover makes it ready
+			}
 			left := func(u Test) bool {
 				// What SQL tests is not what another step has written, as far as can be known.
 				unknown := test.Op == Raw && !kept && slices.ContainsFunc(TransitionNames, func(other TransitionName) bool {
