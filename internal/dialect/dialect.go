@@ -382,8 +382,11 @@ type TypeRule struct {
 	Kept string `yaml:"kept"` // the type that keeps a value between two statements, where the column's own may lose some of it
 	// Codec and Layout say how a time.Time travels that read and write turn into
 	// something else: epoch_us, or text in a Go layout.
-	Codec  string `yaml:"codec"`
-	Layout string `yaml:"layout"`
+	// Literal is a constant of a type of times, of slots {date} and {time}, where the server would read one in
+	// quotes by the settings of the session; "" where it would not.
+	Literal string `yaml:"literal"`
+	Codec   string `yaml:"codec"`
+	Layout  string `yaml:"layout"`
 }
 
 // Versioned is a text that may depend on the server's version.

@@ -130,11 +130,14 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 	b.takeReady()
 	b.noteDeclined()
 	if b.miscountsOthers() {
-		over := "claims at the same moment, and one of several jobs,"
-		if b.claimsAlone() {
+		over, mend := "claims at the same moment, and one of several jobs,", "; qgen:group limit= holds one, at a column for each of its values and above the table for all rows, and a lock that callers take first in their transaction (WithTx) any"
+		switch {
+		case b.spec.Gate != nil:
+			over, mend = "a claim of several jobs", "; claims follow one another, so one of a single job does not"
+		case b.claimsAlone():
 			over = "a claim of several jobs"
 		}
-		b.pkg.Notes = append(b.pkg.Notes, "a condition on ready rows reads other rows of "+b.spec.Table.QualifiedName()+" as they were before a claim, so "+over+" may go over a limit that it counts; qgen:group limit= holds one, at a column for each of its values and above the table for all rows, and a lock that callers take first in their transaction (WithTx) any")
+		b.pkg.Notes = append(b.pkg.Notes, "a condition on ready rows reads other rows of "+b.spec.Table.QualifiedName()+" as they were before a claim, so "+over+" may go over a limit, if it counts one"+mend)
 	}
 	if b.d.HotHead != "" && b.spec.Shard == nil {
 		b.pkg.Notes = append(b.pkg.Notes, b.d.HotHead)

@@ -679,13 +679,36 @@ func (s *scope) cursor(v *values) {
 // readyHead says in a head comment how ready rows are found.
 func (b *builder) readyHead() string { return b.usesHead(b.claimIndex()) }
 
-// readBack reads the rows that a token marks.
+// readBack reads the rows that a token marks, by an index that has the token, where there is one: where that
+// begins with topics of the claim, these are compared as well.
 func (b *builder) readBack() *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	v.Where = s.marked()
+	tests := append([]queue.Test{oneValue(b.spec.Token)}, b.stateTests(b.takenState())...)
+	for i, p := range b.spec.Params {
+		if p.Kind != queue.Equal || p.Optional || len(p.Any) > 0 || b.writes(queue.Claim, p.Column) {
+			continue
+		}
+		with := append(slices.Clone(tests), oneValue(p.Column))
+		if before, _, _ := b.ledTo(tests); before == nil || !has(before, b.spec.Token) {
+			if by, _, _ := b.ledTo(with); by != nil && has(by, b.spec.Token) && has(by, p.Column) {
+				tests, v.Where = with, append(v.Where, s.param(p, b.pkg.Claim.Params[i]))
+			}
+		}
+	}
 	v.Returning = s.read(b.pkg.Fields)
 	return s.statement("claim_read", "select", v, b.pkg.Fields,
-		"claim: reads back the rows that the token marks", "locks: none")
+		"claim: reads back the rows that the token marks", "locks: none", "index: "+strings.Replace(b.foundBy(tests, nil), noIndex, "none; it reads the table", 1))
+}
+
+// oneValue stands for a comparison of a column with one value, whatever that is.
+func oneValue(c *schema.Column) queue.Test {
+	return queue.Test{Column: c, Op: queue.In, Values: []queue.Value{{Kind: queue.Literal, Text: "?"}}}
+}
+
+// has reports whether a column is one of an index.
+func has(ix *schema.Index, c *schema.Column) bool {
+	return slices.ContainsFunc(ix.Columns, func(have schema.IndexColumn) bool { return have.Column == c })
 }
 
 // readyRows reads ready rows without locks.

@@ -140,8 +140,11 @@ func (b *builder) looksElsewhere() bool {
 	})
 }
 
-// claimsAlone reports whether no other claim writes between what a claim reads and what it writes.
-func (b *builder) claimsAlone() bool { return b.d.SingleWriter && b.pkg.Strategy != "guarded" }
+// claimsAlone reports whether no other claim writes between what a claim reads and what it writes: one
+// writes at a time, or waits at the gate until the one before it is committed.
+func (b *builder) claimsAlone() bool {
+	return b.d.SingleWriter && b.pkg.Strategy != "guarded" || b.spec.Gate != nil
+}
 
 // leaseDoc says what the argument lease is.
 func (b *builder) leaseDoc() string {
@@ -373,9 +376,9 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		}
 		s.Doc = append(s.Doc, text+gone+b.also(name))
 	case queue.Fail:
-		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText()+"."+b.anew(name)+gone+b.also(name))
+		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText(name)+"."+b.anew(name)+gone+b.also(name))
 	case queue.Retry:
-		text := b.retried(s) + b.causeText() + "."
+		text := b.retried(s) + b.causeText(name) + "."
 		switch is := b.givenBack(name); {
 		case is.late && is.kept:
 			text += " Then Recover makes it ready again."
@@ -384,7 +387,11 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		}
 		text += b.also(name)
 		if b.spec.Transitions[queue.Fail] != nil && b.spec.Attempts.Limited() {
-			text += " When no tries are left, it fails for good."
+			text += " When no tries are left, it fails for good"
+			if b.causeText(name) == "" {
+				text += b.causeText(queue.Fail)
+			}
+			text += "."
 			if t := b.spec.Transitions[queue.Fail]; t.Delete && movesTo(t) == nil && (b.rows == nil || b.rows.spec.FailedDeletes) {
 				text += " Its row is deleted then."
 			}
@@ -880,14 +887,27 @@ func (b *builder) locksOfWrite(rows string) string {
 // reads says what an operation that only reads locks and leaves.
 const reads = "It takes no locks and changes nothing, so a crash leaves nothing behind."
 
-// causeText says what becomes of the cause that Fail is given.
-func (b *builder) causeText() string {
+// causeText says what becomes in a step of the cause that Fail is given.
+func (b *builder) causeText(name queue.TransitionName) string {
 	if b.spec.Error == nil {
 		return ""
+	}
+	if t := b.stepOf(name); t != nil {
+		for _, w := range t.Writes {
+			if w.Column == b.spec.Error.Column && (w.Value.Kind == queue.Null || w.Value.Kind == queue.Literal) {
+				return ""
+			}
+		}
 	}
 	return " and records the cause in " + plainText(b.spec.Error.Column.Name)
 }
 
+// givesUp reports whether a step of Recover lets jobs fail.
+func (s *Sweep) givesUp() bool {
+	return slices.ContainsFunc(s.Steps, func(step SweepStep) bool { return step.Statement.Name == "recover_failed" })
+}
+
+// docSweep says what Recover and Redrive do.
 func (b *builder) docSweep(s *Sweep, op string) {
 	switch op {
 	case "Recover":
@@ -903,7 +923,7 @@ func (b *builder) docSweep(s *Sweep, op string) {
 			s.Doc[0] = "Recover lets up to limit jobs " + whose + "fail, which are not run again: " + b.whoIsDead() + "."
 		case b.onlyGivesUp():
 			s.Doc[0] = "Recover lets up to limit jobs of dead workers fail: " + b.whoIsDead() + " and that have no tries left. Others are claimed again."
-		case len(s.Steps) > 1:
+		case s.givesUp():
 			s.Doc[0] += " Those " + b.without() + " become " + b.givenUp() + "."
 		}
 		if t := b.spec.Transitions[queue.GiveUp]; t != nil && t.Delete && movesTo(t) == nil && b.side == nil && b.ready == nil && b.running == nil {
@@ -1638,7 +1658,7 @@ func (b *builder) diagram() string {
 			add(running, "Recover", gone+", when "+when+" and no tries are left")
 		default:
 			add(running, "Recover", b.recovered()+", when "+when)
-			gives := slices.ContainsFunc(p.Recover.Steps, func(s SweepStep) bool { return s.Statement.Name == "recover_failed" })
+			gives := p.Recover.givesUp()
 			switch a := b.spec.Recoveries; {
 			case a.Limited():
 				add(running, "Recover", gone+", when "+when+" and its recoveries are spent")

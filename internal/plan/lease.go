@@ -692,9 +692,6 @@ func (b *builder) leaseSweeps() {
 	}
 	if p.Recover != nil {
 		b.docSweep(p.Recover, "Recover")
-		if side.spec.Liveness != nil { // its steps delete claims
-			p.Recover.Doc[0] = strings.Replace(p.Recover.Doc[0], " Those without tries left become failed.", "", 1)
-		}
 		p.Recover.Doc[0] = strings.Replace(p.Recover.Doc[0], "ready again: rows whose claim has expired.", "ready again, which Claim does as well once their claim has expired, and removes the claims of rows that others deleted.", 1)
 	}
 	failed := side // which keeps the jobs that failed

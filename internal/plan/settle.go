@@ -600,11 +600,13 @@ func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 		return "index: " + b.foundBy(t.Tests, more)
 	case t.Name == queue.Purge:
 		return "index: " + b.purgedBy(t.Tests, more)
-	case ok && (len(more) > 0 || all) && (b.declines(w.kind, "") == "" || b.serving(w) != nil):
+	case ok && (len(more) > 0 || all) && (b.declines(w.kind, "") == "" && b.rows == nil || b.serving(w) != nil): // a side table is advised none
 		return b.usesHead(w)
 	}
 	by, text, rest := b.ledTo(slices.Concat(t.Tests, more))
 	switch {
+	case by == nil && ok && len(more) > 0 && len(w.predicate()) == 0:
+		text = noIndex + "; one on " + b.indexText(w) + " would find them"
 	case by == nil:
 		text = noIndex
 	case len(rest) > 0 && b.heldLead(by) != nil:

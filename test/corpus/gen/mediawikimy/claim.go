@@ -42,7 +42,7 @@ func (q *Queue) Claim(ctx context.Context, jobCmd []byte, limit int) (jobs []Job
 		if err != nil || marked == 0 {
 			return err
 		}
-		jobs, err = query(ctx, db, scanJob, claimReadSQL, token)
+		jobs, err = query(ctx, db, scanJob, claimReadSQL, token, jobCmd)
 		return err
 	})
 	if err != nil {

@@ -18,9 +18,8 @@ var (
 )
 
 // Recover makes up to limit jobs of dead workers ready again, which Claim does as well once
-// their claim has expired, and removes the claims of rows that others deleted. Those without
-// tries left become failed. It returns how many rows it changed. Any number of processes may
-// call it; once per lease is often enough.
+// their claim has expired, and removes the claims of rows that others deleted. It returns how
+// many rows it changed. Any number of processes may call it; once per lease is often enough.
 //
 // It locks the rows it changes until it commits and waits for rows that others hold. A crash
 // leaves each of its parts done as a whole or not at all.

@@ -175,7 +175,7 @@ RETURNING id, claimed_until;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: letters_lease_expired (failed_at NULLS LAST, claimed_until); it reads others as well
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ letters_lease
 SET    token = NULL,
@@ -190,7 +190,7 @@ LIMIT  $1;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: letters_lease_expired (failed_at NULLS LAST, claimed_until); it reads others as well
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ letters_lease
 SET    token = NULL,
@@ -206,7 +206,7 @@ LIMIT  $1;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 DELETE /* lettersq.Recover */ FROM letters_lease
 WHERE  (NOT EXISTS (SELECT 1 FROM letters WHERE letters_lease.id = letters.id))

@@ -192,7 +192,7 @@ RETURNING region, seq, claimed_until;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: part_claims_expired (failed_at NULLS LAST, claimed_until); it reads others as well
 -- arguments: 1: limit
 UPDATE /* partsq.Recover */ part_claims
 SET    token = NULL,
@@ -218,7 +218,7 @@ LIMIT  $1;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 DELETE /* partsq.Recover */ FROM part_claims
 WHERE  (NOT EXISTS (SELECT 1 FROM parts WHERE part_claims.region = parts.region AND part_claims.seq = parts.seq AND parts.state = 'N'))

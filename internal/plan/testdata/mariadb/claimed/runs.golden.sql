@@ -61,6 +61,8 @@ SET    state = 'assigned',
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: (state, id); it reads others as well
+-- isolation: read committed
 -- arguments: 1: token Token
 SELECT /* runsq.Claim */
        id, token

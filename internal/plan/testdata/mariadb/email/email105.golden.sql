@@ -59,6 +59,8 @@ SET    state = 'A',
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: email_ready (state, kind, priority, created_at, msg_id); it reads others as well
+-- isolation: read committed
 -- arguments: 1: token Token
 SELECT /* email105q.Claim */
        msg_id, kind, priority, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED),

@@ -58,6 +58,8 @@ SET    status = 'running',
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: (status, id); it reads others as well
+-- isolation: read committed
 -- arguments: 1: token Token
 SELECT /* jobsq.Claim */
        id, token, CAST(lease_till AS CHAR), body_id

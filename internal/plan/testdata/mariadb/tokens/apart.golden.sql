@@ -54,6 +54,8 @@ SET    state = 'busy',
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: handle_id (handle, id); it reads others as well
+-- isolation: read committed
 -- arguments: 1: token Handle
 SELECT /* apartq.Claim */
        id, handle

@@ -60,6 +60,8 @@ OUTPUT inserted.msg_id;
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before); it reads others as well
+-- isolation: read committed
 -- arguments: 1: token Token
 SELECT /* markedq.Claim */
        msg_id, kind, priority, CONVERT(varchar(33), created_at, 126),

@@ -257,7 +257,7 @@ WHERE  ((region = ? AND order_no = ?));
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (since)
+-- index: none; it reads the table until it has found enough; one on (since) would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* orders56q.Recover */ reservations

@@ -32,7 +32,7 @@
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
--- note: a condition on ready rows reads other rows of tasks as they were before a claim, so claims at the same moment, and one of several jobs, may go over a limit that it counts; qgen:group limit= holds one, at a column for each of its values and above the table for all rows, and a lock that callers take first in their transaction (WithTx) any
+-- note: a condition on ready rows reads other rows of tasks as they were before a claim, so claims at the same moment, and one of several jobs, may go over a limit, if it counts one; qgen:group limit= holds one, at a column for each of its values and above the table for all rows, and a lock that callers take first in their transaction (WithTx) any
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes

@@ -60,6 +60,8 @@ SET    available = 0,
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: none; it reads the table
+-- isolation: read committed
 -- arguments: 1: token Mark
 SELECT /* itemsq.Claim */
        id, CAST(expires AS CHAR), CAST(due_at AS CHAR), remaining, mark

@@ -217,7 +217,7 @@ WHERE  (letter_id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (ends_at)
+-- index: none; it reads the table until it has found enough; one on (ends_at) would find them
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ (
@@ -236,7 +236,7 @@ SET    mark = NULL,
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (ends_at)
+-- index: none; it reads the table until it has found enough; one on (ends_at) would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* lettersq.Recover */ letter_claims

@@ -57,6 +57,8 @@ SET    state = 'busy',
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: (state, site, no); it reads others as well
+-- isolation: read committed
 -- arguments: 1: token Token
 SELECT /* waitsq.Claim */
        site, no, after, tries, token

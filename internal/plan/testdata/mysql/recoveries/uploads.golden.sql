@@ -58,6 +58,8 @@ SET    state = 'processing',
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: (state, id); it reads others as well
+-- isolation: read committed
 -- arguments: 1: token Held
 SELECT /* uploadsq.Claim */
        id, held, num_failures, num_resets, message

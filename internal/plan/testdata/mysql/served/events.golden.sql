@@ -52,6 +52,8 @@ SET    marked = ?;
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: marked (marked, at)
+-- isolation: read committed
 -- arguments: 1: token Marked
 SELECT /* eventsq.Claim */
        fleet, at, marked

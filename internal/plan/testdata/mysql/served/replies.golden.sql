@@ -56,6 +56,8 @@ SET    leased_till = GREATEST(NOW(6) + INTERVAL 600 SECOND, CONVERT_TZ(UTC_TIMES
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: (sent, leased_till, id); it reads others as well
+-- isolation: read committed
 -- arguments: 1: token LeasedBy
 SELECT /* repliesq.Claim */
        id, CAST(UNIX_TIMESTAMP(leased_till) * 1000000 AS SIGNED), leased_by

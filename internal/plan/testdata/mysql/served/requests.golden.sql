@@ -53,6 +53,8 @@ SET    leased_till = GREATEST(NOW(6) + INTERVAL 600 SECOND, CONVERT_TZ(UTC_TIMES
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: requests_lease (leased_till, leased_by); it reads others as well
+-- isolation: read committed
 -- arguments: 1: token LeasedBy
 SELECT /* requestsq.Claim */
        client, flow, CAST(UNIX_TIMESTAMP(leased_till) * 1000000 AS SIGNED), leased_by

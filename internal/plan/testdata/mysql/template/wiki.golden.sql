@@ -59,6 +59,8 @@ SET    job_token = ?,
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: none; it reads the table
+-- isolation: read committed
 -- arguments: 1: token JobToken
 SELECT /* wikiq.Claim */
        job_id, job_cmd, job_params, job_token, CAST(job_token_timestamp AS CHAR),

@@ -56,6 +56,8 @@ SET    handle = ?,
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: (retired, room, id); it reads others as well
+-- isolation: read committed
 -- arguments: 1: token Handle
 SELECT /* papersq.Claim */
        id, room, handle, CAST(pulled AS CHAR)

@@ -242,7 +242,7 @@ WHERE  ((REGION = :v0 AND ORDER_NO = :v0));
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (SINCE)
+-- index: none; it reads the table until it has found enough; one on (SINCE) would find them
 -- arguments: 1: limit
 DELETE /* ordersq.Recover */ FROM RESERVATIONS
 WHERE  ROWID IN (

@@ -63,6 +63,7 @@ AND    KIND = :4;
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE); it reads others as well
 -- arguments: 1: token Token
 SELECT /* markedq.Claim */
        MSG_ID, KIND, PRIORITY, TO_CHAR(CREATED_AT, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),

@@ -208,7 +208,7 @@ RETURNING order_id, ends_at;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (ends_at) WHERE mark IS NOT NULL
+-- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* ordersq.Recover */ reservations
@@ -226,7 +226,7 @@ WHERE  order_id = ANY (ARRAY(
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (ends_at) WHERE mark IS NOT NULL
+-- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* ordersq.Recover */ FROM reservations

@@ -59,6 +59,8 @@ WHERE  id = ANY (ARRAY(
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: none; it reads the table
+-- isolation: read committed
 -- arguments: 1: token Token
 SELECT /* smsq.Claim */
        id, inserted_at, due_at, lease_till, token, retries, priority, number_to,

@@ -293,7 +293,7 @@ RETURNING region, group_key, created_date, message_sequence, claimed_until;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: int_channel_message_lease_expired (failed_at, claimed_until); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* channelq.Recover */ picked AS (
@@ -318,7 +318,7 @@ AND    int_channel_message_lease.message_sequence = picked.message_sequence;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* channelq.Recover */ picked AS (

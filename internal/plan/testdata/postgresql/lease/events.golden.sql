@@ -263,7 +263,7 @@ RETURNING id, claimed_until;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: events_lease_expired (failed_at, claimed_until); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* eventsq.Recover */ events_lease
@@ -299,7 +299,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* eventsq.Recover */ FROM events_lease

@@ -267,7 +267,7 @@ RETURNING path, claimed_until;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: file_claims_expired (failed_at, claimed_until); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* filesq.Recover */ file_claims
@@ -303,7 +303,7 @@ WHERE  path = ANY (ARRAY(
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* filesq.Recover */ FROM file_claims

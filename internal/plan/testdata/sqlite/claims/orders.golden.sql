@@ -149,7 +149,7 @@ RETURNING region, order_no, since;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the database for writing, while the statement runs
--- index: (since)
+-- index: none; it reads the table until it has found enough; one on (since) would find them
 -- arguments: 1: limit
 DELETE /* ordersq.Recover */ FROM reservations
 WHERE  rowid IN (

@@ -58,6 +58,7 @@ WHERE  msg_id IN (
 -- sql/claim_read.sql
 -- claim: reads back the rows that the token marks
 -- locks: none
+-- index: none; it reads the table
 -- arguments: 1: token Token
 SELECT /* tokenq.Claim */
        msg_id, kind, created_at, not_before, lease_till, token, tries, last_error, body

@@ -253,7 +253,7 @@ RETURNING id, claimed_until;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: letters_lease_expired (failed_at, claimed_until); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ letters_lease
@@ -273,7 +273,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: letters_lease_expired (failed_at, claimed_until); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ letters_lease
@@ -294,7 +294,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* lettersq.Recover */ FROM letters_lease

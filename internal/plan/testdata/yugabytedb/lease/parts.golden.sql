@@ -274,7 +274,7 @@ RETURNING region, seq, claimed_until;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: part_claims_expired (failed_at, claimed_until); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Recover */ picked AS (
@@ -318,7 +318,7 @@ AND    parts.seq = picked.seq;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Recover */ picked AS (
