@@ -514,17 +514,20 @@ func (b *binding) readFree(r *role) {
 		return
 	}
 	text, isConstant := constant(c.Default)
+	fitted, unfit := fit(c, text)
 	switch {
+	case !c.NotNull && c.HasDefault && isConstant && unfit == "" && !timed:
+		// What other programs add has the default.
+		k.free[r] = []Value{{Kind: Literal, Text: fitted}, {Kind: Null}}
+		b.note("%s", freeByDefault(c, k.free[r][0]))
 	case !c.NotNull:
 		k.free[r] = []Value{{Kind: Null}}
 	case r.verb == "lease" && (r != k.mark || k.byClaim):
 		k.free[r] = []Value{{Kind: Now}}
 		b.note("column %q is NOT NULL, so a row is given back by a lease that ends now (free=now)", c.Name)
-	case c.HasDefault && isConstant && r.verb != "lease":
-		if fitted, wrong := fit(c, text); wrong == "" {
-			k.free[r] = []Value{{Kind: Literal, Text: fitted}}
-			b.note("%s", freeByDefault(c, k.free[r][0]))
-		}
+	case c.HasDefault && isConstant && r.verb != "lease" && unfit == "":
+		k.free[r] = []Value{{Kind: Literal, Text: fitted}}
+		b.note("%s", freeByDefault(c, k.free[r][0]))
 	}
 	alone := r == k.mark || k.told && k.byClaim && r == either(k.lease, k.claimed) && b.toldReady() == nil
 	if k.free[r] == nil && alone {
@@ -554,7 +557,7 @@ func (b *binding) judgeFree() {
 			t := b.spec.Transitions[name]
 			return t != nil && slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == r.column && w.Value.Same(free[0]) })
 		})
-		if !told && !written && len(free) == 1 {
+		if !told && !written {
 			b.spec.Notes = slices.DeleteFunc(b.spec.Notes, func(n string) bool { return n == freeByDefault(r.column, free[0]) })
 		}
 	}

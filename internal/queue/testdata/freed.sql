@@ -7,3 +7,12 @@ CREATE TABLE freed (
     agent  text,                         -- qgen:worker; status ready=null
     body   text                          -- qgen:payload
 );
+
+-- Who adds a row by hand leaves the default, which is as free as null.
+-- qgen:queue defaulted
+CREATE TABLE defaulted (
+    id     bigint PRIMARY KEY,
+    state  text NOT NULL DEFAULT 'new',  -- qgen:status ready=new done=done failed=failed
+    agent  text DEFAULT '',              -- qgen:worker
+    body   text                          -- qgen:payload
+);
