@@ -4,6 +4,7 @@ package queue
 // told apart.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -353,7 +354,7 @@ func (b *binding) readRecoverIf() {
 	}
 	switch {
 	case b.spec.Lease != nil:
-		b.errorf(text.Pos, "recover_if and column %q both say when a claim runs out", b.spec.Lease.Column.Name).
+		b.errorf(text.Pos, "recover_if and column %q both say when a claim runs out", cmp.Or(b.spec.Lease.Heartbeat, b.spec.Lease.Column).Name).
 			WithHint("Leave one of the two out.")
 	case !b.runs():
 		b.errorf(text.Pos, "recover_if needs a state in which jobs run").WithHint("Say which rows run: qgen:status running=….")

@@ -808,8 +808,14 @@ func (b *binding) resolve(name TransitionName) []Write {
 			}
 		case d.by.verb == "on":
 			winners[d.column] = d
-			notes = append(notes, fmt.Sprintf("on %s, column %q gets %s as qgen:on says, not %s as qgen:%s would",
-				name, d.column.Name, quote(d.value, d.column), quote(first.value, first.column), first.by.verb))
+			switch own, role := quote(d.value, d.column), quote(first.value, first.column); {
+			case d.value.Kind == Old:
+				notes = append(notes, fmt.Sprintf("on %s, column %q stays as it is, as qgen:on says, and does not get %s as qgen:%s would",
+					name, d.column.Name, role, first.by.verb))
+			case own != role:
+				notes = append(notes, fmt.Sprintf("on %s, column %q gets %s as qgen:on says, not %s as qgen:%s would",
+					name, d.column.Name, own, role, first.by.verb))
+			}
 		case said(d.column): // which of the two does not matter
 		default:
 			if o := b.spec.Outcome(name); o != nil && b.disagree(leading[o.To], d.column) {

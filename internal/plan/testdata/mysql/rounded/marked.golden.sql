@@ -31,7 +31,7 @@
 --   advisory     MySQL has no locks on numbers
 --   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
--- note: on retry, column "due" gets due as qgen:on says, not now + {delay} as qgen:due would
+-- note: on retry, column "due" stays as it is, as qgen:on says, and does not get now + {delay} as qgen:due would
 -- note: on release, column "due" gets now as qgen:on says, not now + {delay} as qgen:due would
 -- note: rows are taken as they came, by column "id"; order 1 at column "due" takes them by their time, and reads none that wait for theirs
 -- note: the fence is the status, and a worker that comes late is not told from the next one: with qgen:claimed at column "beat" beside heartbeat the time there is the fence, which Extend writes as before

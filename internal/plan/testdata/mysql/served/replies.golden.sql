@@ -30,7 +30,7 @@
 --   guarded      not needed: token comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: on done, column "leased_till" gets leased_till as qgen:on says, not null as qgen:lease would
+-- note: on done, column "leased_till" stays as it is, as qgen:on says, and does not get null as qgen:lease would
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: rows without a value in column "leased_till" stand first in the order, where MySQL puts nulls (nulls=last puts them last)
 

@@ -28,8 +28,8 @@
 --   advisory     not needed: returning comes first
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
--- note: on retry, column "status" gets status as qgen:on says, not 'new' as qgen:status would
--- note: on recover, column "retry" gets retry as qgen:on says, not retry -1 as qgen:attempts would
+-- note: on retry, column "status" stays as it is, as qgen:on says, and does not get 'new' as qgen:status would
+-- note: on recover, column "retry" stays as it is, as qgen:on says, and does not get retry -1 as qgen:attempts would
 -- note: Fail leaves a job running until its claim has run out, since qgen:on retry leaves column "status" as it is; then Recover makes it ready
 -- note: the fence is the status, and two claims of one worker look alike: with qgen:claimed at column "heartbeat" beside heartbeat the time there is the fence, which Extend writes as before
 

@@ -35,11 +35,11 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: on retry, column "state" gets 'error' as qgen:on says, not 'new' as qgen:status would
--- note: on retry, column "started" gets started as qgen:on says, not '1980-01-01' as qgen:claimed would
--- note: on release, column "tries" gets tries as qgen:on says, not tries -1 as qgen:attempts would
--- note: on release, column "started" gets started as qgen:on says, not '1980-01-01' as qgen:claimed would
--- note: on recover, column "started" gets started as qgen:on says, not '1980-01-01' as qgen:claimed would
--- note: on redrive, column "started" gets started as qgen:on says, not '1980-01-01' as qgen:claimed would
+-- note: on retry, column "started" stays as it is, as qgen:on says, and does not get '1980-01-01' as qgen:claimed would
+-- note: on release, column "tries" stays as it is, as qgen:on says, and does not get tries -1 as qgen:attempts would
+-- note: on release, column "started" stays as it is, as qgen:on says, and does not get '1980-01-01' as qgen:claimed would
+-- note: on recover, column "started" stays as it is, as qgen:on says, and does not get '1980-01-01' as qgen:claimed would
+-- note: on redrive, column "started" stays as it is, as qgen:on says, and does not get '1980-01-01' as qgen:claimed would
 -- note: Fail makes a job failed and not ready, since qgen:on retry writes column "state"
 -- note: rows are taken as they came, by column "id"
 -- note: the fence is the count in column "tries" alone, which repeats after Redrive; qgen:worker or qgen:token closes that

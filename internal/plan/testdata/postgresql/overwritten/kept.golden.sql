@@ -30,7 +30,7 @@
 --   advisory     not needed: returning comes first
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
--- note: on retry, column "after" gets after as qgen:on says, not now + {delay} as qgen:due would
+-- note: on retry, column "after" stays as it is, as qgen:on says, and does not get now + {delay} as qgen:due would
 -- note: rows are taken as they came, by column "id"; order 1 at column "after" takes them by their time, and reads none that wait for theirs
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 

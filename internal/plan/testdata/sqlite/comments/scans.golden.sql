@@ -32,7 +32,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: on renew, column "since" gets since as qgen:on says, not now as qgen:claimed would
+-- note: on renew, column "since" stays as it is, as qgen:on says, and does not get now as qgen:claimed would
 -- note: rows are taken as they came, by column "id"
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 

@@ -32,8 +32,8 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: on done, column "next" gets now + {wait} as qgen:on says, not {next} as qgen:due would
--- note: on retry, column "next" gets next as qgen:on says, not now + {delay} as qgen:due would
--- note: on release, column "next" gets next as qgen:on says, not now + {delay} as qgen:due would
+-- note: on retry, column "next" stays as it is, as qgen:on says, and does not get now + {delay} as qgen:due would
+-- note: on release, column "next" stays as it is, as qgen:on says, and does not get now + {delay} as qgen:due would
 -- note: whether Fail puts the job back is up to what it leaves in column "result", which a condition on ready rows reads, and not known here
 -- note: rows are taken as they came, by column "id"; order 1 at column "next" takes them by their time, and reads none that wait for theirs
 

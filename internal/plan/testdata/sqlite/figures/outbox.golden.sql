@@ -32,9 +32,9 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a failed row is known by its attempts alone, so a row at the limit is not claimed (limit=claim)
--- note: on enqueue, column "last" gets last as qgen:on says, not null as qgen:claimed would
--- note: on retry, column "last" gets last as qgen:on says, not null as qgen:claimed would
--- note: on fail, column "last" gets last as qgen:on says, not null as qgen:claimed would
+-- note: on enqueue, column "last" stays as it is, as qgen:on says, and does not get null as qgen:claimed would
+-- note: on retry, column "last" stays as it is, as qgen:on says, and does not get null as qgen:claimed would
+-- note: on fail, column "last" stays as it is, as qgen:on says, and does not get null as qgen:claimed would
 -- note: rows are taken as they came, by column "id"
 -- note: the fence is the count in column "attempts" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 

@@ -26,7 +26,7 @@
 --   advisory     SQLite has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
--- note: on retry, column "till" gets till as qgen:on says, not null as qgen:status would
+-- note: on retry, column "till" stays as it is, as qgen:on says, and does not get null as qgen:status would
 -- note: whether Fail puts the job back is up to what it leaves in column "till", which a condition on ready rows reads, and not known here
 -- note: rows are taken as they came, by column "id"
 -- note: the fence compares column "till", which counts whole seconds: two claims within one second look alike

@@ -31,8 +31,8 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: column "till" may be null: a row that runs by its status and has no time there is never claimed again; free=null takes it at once
--- note: on retry, column "till" gets till as qgen:on says, not null as qgen:lease would
--- note: on release, column "till" gets till as qgen:on says, not null as qgen:lease would
+-- note: on retry, column "till" stays as it is, as qgen:on says, and does not get null as qgen:lease would
+-- note: on release, column "till" stays as it is, as qgen:on says, and does not get null as qgen:lease would
 -- note: rows are taken as they came, by column "id"
 -- note: the fence compares column "till", which counts whole seconds: two claims within one second look alike
 

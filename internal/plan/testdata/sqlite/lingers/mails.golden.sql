@@ -29,8 +29,8 @@
 --   advisory     SQLite has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
--- note: on retry, column "owner" gets owner as qgen:on says, not null as qgen:worker would
--- note: on recover, column "owner" gets owner as qgen:on says, not null as qgen:worker would
+-- note: on retry, column "owner" stays as it is, as qgen:on says, and does not get null as qgen:worker would
+-- note: on recover, column "owner" stays as it is, as qgen:on says, and does not get null as qgen:worker would
 -- note: warning: Recover leaves a job running and not ready, since qgen:on recover leaves column "owner" as it is
 -- note: warning: Fail leaves a job running and not ready, since qgen:on retry leaves column "owner" as it is
 -- note: rows are taken as they came, by column "id"

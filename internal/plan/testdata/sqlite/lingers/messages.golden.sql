@@ -31,8 +31,8 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a row that waits for its time looks like one that runs: both are hidden by column "at"
 -- note: tries are counted in column "n" when they begin (on=claim)
--- note: on retry, column "at" gets at as qgen:on says, not now + {delay} as qgen:visible would
--- note: on release, column "at" gets at as qgen:on says, not now + {delay} as qgen:visible would
+-- note: on retry, column "at" stays as it is, as qgen:on says, and does not get now + {delay} as qgen:visible would
+-- note: on release, column "at" stays as it is, as qgen:on says, and does not get now + {delay} as qgen:visible would
 -- note: rows are taken as they came, by column "id"; order 1 at column "at" takes them by their time, and reads none that wait for theirs
 -- note: the fence is the count in column "n" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 

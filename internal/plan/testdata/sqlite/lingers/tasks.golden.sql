@@ -27,8 +27,8 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
--- note: on retry, column "since" gets since as qgen:on says, not null as qgen:claimed would
--- note: on release, column "since" gets since as qgen:on says, not null as qgen:claimed would
+-- note: on retry, column "since" stays as it is, as qgen:on says, and does not get null as qgen:claimed would
+-- note: on release, column "since" stays as it is, as qgen:on says, and does not get null as qgen:claimed would
 -- note: rows are taken as they came, by column "id"
 
 -- sql/claim.sql

@@ -31,7 +31,7 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: on giveup, column "state" gets 6 as qgen:on says, not 3 as qgen:status would
--- note: on giveup, column "error" gets error as qgen:on says, not 'the claim ran out' as qgen:error would
+-- note: on giveup, column "error" stays as it is, as qgen:on says, and does not get 'the claim ran out' as qgen:error would
 -- note: rows are taken as they came, by column "id"
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 

@@ -31,7 +31,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: column "at" may be null: a row that runs by its status and has no time there is never claimed again; free=null takes it at once
--- note: on release, column "at" gets at as qgen:on says, not now − 5m as qgen:due would
+-- note: on release, column "at" stays as it is, as qgen:on says, and does not get now − 5m as qgen:due would
 -- note: rows are taken as they came, by column "id"; order 1 at column "at" takes them by their time, and reads none that wait for theirs
 -- note: the fence compares column "at", which counts whole seconds: two claims within one second look alike
 
