@@ -49,7 +49,7 @@ const (
 var (
 	tableVerbs  = []string{"order", "priority", "shard"}
 	columnVerbs = strings.Fields("id seq status due lease claimed visible heartbeat enqueued finished expires attempts max_attempts version worker token topic payload result error on ignore")
-	queueWords  = []string{"strategy", "locked", "fence", "cycle", "unit", "recover", "expired", "purge", "redrive", "enqueue", "key", "like", "among"}
+	queueWords  = []string{"strategy", "locked", "fence", "cycle", "unit", "recover", "expired", "purge", "redrive", "enqueue", "key", "like", "among", "nulls"}
 )
 
 // placeOf says where a verb is written that is no key of a queue; "" of another word.

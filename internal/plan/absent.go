@@ -187,7 +187,7 @@ func (b *builder) leaveAlike(added string, s *scope, v *values, e *Enqueue, news
 	}
 	e.Like, e.Repeatable = true, b.d.Fragments["like_level"].At(b.version) != ""
 	v.Alike = dialect.Fill(b.d.Fragments["like_look"].At(b.version), "table", v.Table)
-	v.Conditions = s.alike(news, errs)
+	v.Conditions, v.Nulls = s.alike(news, errs)
 	for i, n := range news {
 		if !slices.Contains(l.Columns, n.column) {
 			continue
@@ -225,7 +225,8 @@ func (b *builder) leaveAlike(added string, s *scope, v *values, e *Enqueue, news
 			v.Guard = []string{fresh}
 		}
 	}
-	return append(head, b.usesHead(b.likeIndex()))
+	w := b.likeIndex()
+	return append(head, b.usesHead(w)+b.nullsNote(w))
 }
 
 // cast is what a new row has in a column, of that column's type also where nothing but the value
@@ -238,10 +239,13 @@ func (s *scope) cast(n newColumn) string {
 	return value
 }
 
-// alike are the conditions on a row that a new one may not be like.
-func (s *scope) alike(news []newColumn, errs *source.ErrorList) []string {
+// alike are the conditions on a row that a new one may not be like. Where the server keeps a plan for
+// whatever values, and has no comparison that finds a null as well by an index, these are two looks, the
+// second of which is taken for a job with a null alone.
+func (s *scope) alike(news []newColumn, errs *source.ErrorList) (first, nulls []string) {
 	l := s.spec.Like
-	var list []string
+	form, apart := s.d.Fragments["alike"].At(s.version), s.d.Fragments["alike_null"].At(s.version)
+	var missing []string
 	for _, c := range l.Columns {
 		i := slices.IndexFunc(news, func(n newColumn) bool { return n.column == c })
 		if i < 0 {
@@ -250,40 +254,85 @@ func (s *scope) alike(news []newColumn, errs *source.ErrorList) []string {
 			continue
 		}
 		own, value := s.column(c), s.cast(news[i])
-		condition := own + " = " + value
-		if form := s.d.Fragments["alike"].At(s.version); !c.NotNull && form != "" {
-			condition = dialect.Fill(form, "column", own, "value", value)
-		} else if !c.NotNull {
-			condition = "(" + condition + " OR " + own + " IS NULL AND " + value + " IS NULL)"
+		equal := own + " = " + value
+		either := "(" + equal + " OR " + own + " IS NULL AND " + value + " IS NULL)"
+		switch {
+		case !slices.Contains(l.MayBeNull(), c):
+			first, nulls = append(first, equal), append(nulls, equal)
+		case form != "":
+			first = append(first, dialect.Fill(form, "column", own, "value", value))
+		case apart != "":
+			missing = append(missing, dialect.Fill(apart, "value", value))
+			first, nulls = append(first, equal), append(nulls, either)
+			if len(l.MayBeNull()) == 1 {
+				nulls[len(nulls)-1] = own + " IS NULL"
+			}
+		default:
+			first = append(first, either)
 		}
-		list = append(list, condition)
 	}
-	list = append(list, s.tests(s.spec.Members)...)
-	var states []string
-	for _, tests := range l.Tests {
-		if len(l.Tests) == 1 {
-			return append(list, s.tests(tests)...)
+	states := slices.Concat(s.tests(s.spec.Members), s.anyOf(l.Tests))
+	first = append(first, states...)
+	switch len(missing) {
+	case 0:
+		return first, nil
+	case 1:
+		return first, slices.Concat(missing, nulls, states)
+	}
+	return first, slices.Concat([]string{"(" + strings.Join(missing, " OR ") + ")"}, nulls, states)
+}
+
+// anyOf are the conditions on a row that passes all tests of one of several lists.
+func (s *scope) anyOf(lists [][]queue.Test) []string {
+	if len(lists) == 1 {
+		return s.tests(lists[0])
+	}
+	var texts []string
+	for _, tests := range lists {
+		texts = append(texts, strings.Join(s.tests(tests), " AND "))
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return []string{"(" + strings.Join(texts, " OR ") + ")"}
+}
+
+// nullsNote says of the index of the table that serves which rows that are like a job with a null it leaves
+// out, "" where it leaves out none.
+func (b *builder) nullsNote(w wanted) string {
+	have := b.serving(w)
+	if have == nil || w.kind != "like" {
+		return ""
+	}
+	var lacks []*schema.Column
+	for _, c := range b.spec.Like.MayBeNull() {
+		if w.nulls = []*schema.Column{c}; !b.holds(have, b.implied(w)) {
+			lacks = append(lacks, c)
 		}
-		states = append(states, strings.Join(s.tests(tests), " AND "))
 	}
-	if len(states) > 0 {
-		list = append(list, "("+strings.Join(states, " OR ")+")")
+	if len(lacks) == 0 {
+		return ""
 	}
-	return list
+	return "; it has no row with a null in " + columnList(lacks) + ", so that a job with one reads others"
 }
 
 // likeIndex is the index by which rows are found that keep a job out.
 func (b *builder) likeIndex() wanted {
 	var tests []queue.Test
 	if len(b.spec.Like.Tests) == 1 {
-		tests = b.spec.Like.Tests[0]
+		// What speaks of several columns leaves few rows out, and would have the index change with them.
+		tests = slices.DeleteFunc(slices.Clone(b.spec.Like.Tests[0]), func(t queue.Test) bool {
+			return slices.ContainsFunc(t.Or, func(other queue.Test) bool { return other.Column != t.Column })
+		})
 	}
 	w := b.wantedFor(slices.Concat(tests, b.spec.Members))
 	w.kind, w.name, w.why, w.lacking = "like", b.indexName("like"), "serves Enqueue: the rows that are like a new job", "Enqueue reads the table"
 	if b.d.Fragments["like_locks"].At(b.version) != "" {
 		w.lacking += ", and locks what it reads"
 	}
-	w.columns = nil
+	if w.columns = nil; b.d.Fragments["alike_null"].At(b.version) == "" {
+		w.nulls = b.spec.Like.MayBeNull()
+	}
 	for _, c := range b.spec.Like.Columns {
 		if !b.unindexed(c) {
 			w.columns = append(w.columns, indexKey{column: c})
@@ -309,6 +358,7 @@ func (b *builder) checkAbsent(errs *source.ErrorList) {
 	}
 	if b.spec.Like != nil {
 		b.pkg.Notes = append(b.pkg.Notes, "enqueue=absent leaves a job out where a row is like it in "+b.spec.Like.Text()+"; producers that do not add jobs by Enqueue may still add one beside it")
+		b.noteElsewhere()
 		return
 	}
 	keys := b.keysInWay()
@@ -338,8 +388,16 @@ func (b *builder) checkAbsent(errs *source.ErrorList) {
 		texts = append(texts, k.text())
 	}
 	b.pkg.Notes = append(b.pkg.Notes, "enqueue=absent leaves a job out where a row is like it in "+strings.Join(texts, ", or in "))
+	b.noteElsewhere()
+}
+
+// noteElsewhere says of jobs of which another table tells the state what they keep out.
+func (b *builder) noteElsewhere() {
 	if b.running != nil {
-		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("enqueue=absent looks at %s alone: a job that runs is a row of %s, and keeps none out", plainText(t.QualifiedName()), plainText(b.running.spec.Table.QualifiedName())))
+		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("enqueue=absent looks at %s alone: a job that runs is a row of %s, and keeps none out", plainText(b.spec.Table.QualifiedName()), plainText(b.running.spec.Table.QualifiedName())))
+	}
+	if b.side != nil && b.spec.Like != nil && b.side.spec.States[queue.Failed] != nil && b.spec.States[queue.Failed] == nil {
+		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("enqueue=absent looks at %s alone: that a job has failed stands in %s, so that it keeps others out as one that is ready does", plainText(b.spec.Table.QualifiedName()), plainText(b.side.spec.Table.QualifiedName())))
 	}
 }
 

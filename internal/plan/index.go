@@ -34,6 +34,7 @@ type wanted struct {
 	due     *schema.Column   // when rows are due that wait for a time; nil where none do, or nothing says it
 	asked   []*schema.Column // of which callers say several values, or none
 	like    []*schema.Column // in which rows are alike with another one, so that none of them is null
+	nulls   []*schema.Column // of the fixed ones, which rows that are wanted may lack a value in
 	sorted  bool             // it does not give the order
 	rival   string           // the index of the table that the server may take before it, "" where it takes none
 	left    string           // why it has not even one column that it wants, "" where it has or wants none
@@ -1083,7 +1084,7 @@ func (b *builder) buildIndexes() {
 			continue // that of a key that the database names: nothing to create, and no name to look for
 		default:
 			made = nil
-			ix.Have, ix.Why = have.Name, w.why+b.refuseNote(w, b.columnsOf(have))+b.waitNote(w, b.columnsOf(have))+b.askNote(w, b.columnsOf(have))
+			ix.Have, ix.Why = have.Name, w.why+b.refuseNote(w, b.columnsOf(have))+b.waitNote(w, b.columnsOf(have))+b.askNote(w, b.columnsOf(have))+b.nullsNote(w)
 			ix.serve(b, have, how, w)
 			if how == wholly && b.d.Fragments["adopt_index"].At(b.version) == "" { // else statements name it
 				ix.take(b, w)
@@ -1910,7 +1911,7 @@ func (b *builder) implied(w wanted) []queue.Test {
 	all := slices.Clone(w.where)
 	has := func(c *schema.Column) { all = append(all, queue.Test{Column: c, Op: queue.NotNull}) }
 	for _, k := range w.columns[min(w.told, w.fixed):w.fixed] {
-		if k.column != nil && !k.spare {
+		if k.column != nil && !k.spare && !slices.Contains(w.nulls, k.column) {
 			has(k.column)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -156,5 +157,47 @@ func TestAlikeManyHaveOneLock(t *testing.T) {
 	first, second := <-added, <-added
 	if first.err != nil || second.err != nil || first.n+second.n != 1 {
 		t.Errorf("of one that is there and one that is not, both producers add %d and %d: %v, %v", first.n, second.n, first.err, second.err)
+	}
+}
+
+// The plan that a prepared statement has for all values takes the index which leaves nulls out, and a null
+// is like a null all the same.
+func TestAlikeTakesTheIndexWithoutNulls(t *testing.T) {
+	c, db := liveCase(t, "postgres18", "postgresql", "alike_states")
+	db.SetMaxOpenConns(1)
+	for _, setup := range []string{
+		"INSERT INTO once (key, state) SELECT 'k' || n, 'new' FROM generate_series(1, 20000) AS n",
+		"ANALYZE once",
+		"SET plan_cache_mode = force_generic_plan",
+		"PREPARE once_enqueue (varchar) AS " + c.variants(t, nil)["once"].Enqueue.One.SQL,
+	} {
+		if _, err := db.Exec(setup); err != nil {
+			t.Fatalf("%s: %v", setup, err)
+		}
+	}
+	rows, err := db.Query("EXPLAIN EXECUTE once_enqueue ('k')")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var text string
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		text += line + "\n"
+	}
+	if rows.Err() != nil || !strings.Contains(text, "using once_key") {
+		t.Errorf("%v\n%s", rows.Err(), text)
+	}
+	for i, values := range []string{"('k1')", "('k')", "(NULL)", "(NULL)"} {
+		done, err := db.Exec("EXECUTE once_enqueue " + values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := done.RowsAffected(); err != nil || n != int64([]int{0, 1, 1, 0}[i]) {
+			t.Errorf("call %d adds %d: %v", i, n, err)
+		}
 	}
 }

@@ -95,6 +95,8 @@ type values struct {
 	// hold for a row of it.
 	Alike      string
 	Conditions []string
+	// Nulls are the conditions of a second look, where the first finds no rows with a null.
+	Nulls []string
 	// Conflict is by what an insert finds the row that is there, to which it then does Set; nil
 	// where it adds a row or fails.
 	Conflict *conflict

@@ -95,6 +95,7 @@ var verbs = []*verb{
 		{name: "redrive", takes: oneValue, only: []string{"none"}},
 		{name: "enqueue", takes: oneValue, only: []string{"absent", "update"}}, {name: "key", takes: oneValue},
 		{name: "like", takes: oneValue}, {name: "among", takes: anyValues},
+		{name: "nulls", takes: oneValue, only: []string{"distinct"}},
 	}},
 	{name: "where", on: onTable, takes: anSQL},
 	{name: "id", on: onColumn, takes: aNumber},

@@ -32,13 +32,25 @@ func (b *binding) readEnqueue() {
 }
 
 // Like says which rows a new job may not be like: those of some states that have the same as it in
-// all of some columns, a null being like a null.
+// all of some columns.
 type Like struct {
 	Pos     source.Pos
 	Columns []*schema.Column
 	Among   []StateName
-	// Tests are those of the rows, of any of these states; none: all rows of the queue.
+	// Tests are those of the rows, all of one of the lists; none: all rows of the queue.
 	Tests [][]Test
+	// Distinct: a null is like nothing. Else it is like a null.
+	Distinct bool
+}
+
+// MayBeNull returns the columns in which both may have a null and be alike.
+func (l *Like) MayBeNull() (columns []*schema.Column) {
+	for _, c := range l.Columns {
+		if !c.NotNull && !l.Distinct {
+			columns = append(columns, c)
+		}
+	}
+	return columns
 }
 
 // Text says for people which rows those are: in what they are alike, and their states where these
@@ -48,17 +60,25 @@ func (l *Like) Text() string {
 	for _, s := range l.Among {
 		states = append(states, string(s))
 	}
-	if len(l.Tests) == 0 {
-		return names(l.Columns)
+	text := names(l.Columns)
+	if l.Distinct {
+		text += ", a null being like none"
 	}
-	return names(l.Columns) + ", of those that are " + strings.Join(states, " or ")
+	if len(l.Tests) == 0 {
+		return text
+	}
+	return text + ", of those that are " + strings.Join(states, " or ")
 }
 
 // readLike reads like= and among= of the queue. The states must be known.
 func (b *binding) readLike() {
-	w, among := b.queue.word("like"), b.queue.word("among")
+	w, among, nulls := b.queue.word("like"), b.queue.word("among"), b.queue.word("nulls")
 	switch {
+	case w == nil && among == nil && nulls == nil:
+		return
 	case w == nil && among == nil:
+		b.errorf(nulls.pos, "nulls= says whether rows with a null keep a new job out").
+			WithHint("Say beside it in which columns they are like the job: like=\"kind, target\". A unique key by itself says what nulls are in it.")
 		return
 	case w == nil:
 		b.errorf(among.pos, "among= says of which states rows are that keep a new job out").
@@ -116,28 +136,112 @@ func (b *binding) readLike() {
 		}
 	}
 	l.Among = slices.DeleteFunc(l.Among, func(s StateName) bool { return b.spec.States[s] == nil })
+	pos := w.pos
+	if among != nil {
+		pos = among.pos
+	}
+	if k := &b.claims; k.visible && k.mark == k.lease && slices.Contains(l.Among, Ready) != slices.Contains(l.Among, Running) {
+		b.errorf(pos, "column %q alone tells ready rows from running ones, and a ready one whose time has not come looks as if it ran", k.lease.column.Name).
+			WithHint("Say among=ready|running. Or let something else tell which rows run: qgen:status ready=… running=….")
+		return
+	}
+	var told [][]Test
 	for _, state := range l.Among {
-		l.Tests = append(l.Tests, b.all(state))
+		told = append(told, b.told(state))
 	}
-	single := func(tests []Test) bool { return len(tests) == 1 }
-	switch {
-	case slices.ContainsFunc(l.Tests, func(tests []Test) bool { return len(tests) == 0 }):
-		l.Tests = nil
-	case !slices.ContainsFunc(l.Tests, func(tests []Test) bool { return !single(tests) }):
-		t := l.Tests[0][0]
-		for _, tests := range l.Tests[1:] {
-			t = union(t, tests[0])
+	l.Tests = anyOf(told)
+	for _, t := range slices.Concat(l.Tests...) {
+		for _, x := range t.Alternatives() {
+			if slices.ContainsFunc(x.Values, func(v Value) bool { return v.Shift != nil && v.Shift.Arg != "" }) {
+				b.errorf(pos, "who claims says when a claim in column %q has run out (arg), and with that which rows are ready; Enqueue is not told", x.Column.Name).
+					WithHint("Say among=ready|running: one of the two such a row is. Or say the time itself, timeout=1h, in the place of timeout=arg.")
+				return
+			}
 		}
-		l.Tests = [][]Test{{t}}
 	}
-	all := true
-	for state := range b.spec.States {
-		all = all && slices.Contains(l.Among, state)
-	}
-	if all {
-		l.Tests = nil
-	}
+	b.readNulls(l)
 	b.spec.Like = l
+}
+
+// readNulls reads nulls= of the queue.
+func (b *binding) readNulls(l *Like) {
+	switch w := b.queue.word("nulls"); {
+	case w == nil:
+	case len(l.MayBeNull()) == 0:
+		b.errorf(w.pos, "no column of like= may be null").WithHint("Leave nulls=distinct out.")
+	default:
+		l.Distinct = true
+	}
+}
+
+// anyOf returns tests of rows that pass one of several lists of tests, as lists of which they pass one:
+// a single list wherever that is no longer than one of theirs, for it names what they have in common
+// once, and an index can have it as its predicate. None: every row passes.
+func anyOf(lists [][]Test) [][]Test {
+	if len(lists) == 0 {
+		return nil
+	}
+	all, most := lists[0], len(lists[0])
+	for _, list := range lists[1:] {
+		var both []Test
+		for _, x := range all {
+			for _, y := range list {
+				both = append(both, merged(union(x, y)))
+			}
+		}
+		all, most = weakest(both), max(most, len(list))
+	}
+	all = weakest(all)
+	switch {
+	case len(all) == 0:
+		return nil
+	case len(all) <= most:
+		return [][]Test{all}
+	}
+	return lists
+}
+
+// merged returns a test in which alternatives are one where one can say both: that a column has one of
+// several values, or a time at all.
+func merged(t Test) Test {
+	list := slices.Clone(t.Alternatives())
+	list[0].Or = nil
+	for i, x := range list {
+		for j, y := range list {
+			switch {
+			case i == j || x.Column != y.Column || x.By != y.By:
+				continue
+			case x.Op == In && y.Op == In:
+				list[i] = union(x, y)
+			case x.Op == LessEqual && y.Op == Greater && same(x.Values[0], y.Values[0]) && isThere(x.Values[0]):
+				list[i] = Test{Column: x.Column, Op: NotNull}
+			default:
+				continue
+			}
+			list = slices.Delete(list, j, j+1)
+			list[0].Or = list[1:]
+			return merged(list[0])
+		}
+	}
+	return t
+}
+
+// isThere reports whether a value with which a time is compared is never null.
+func isThere(v Value) bool {
+	s := v.Shift
+	return v.Kind == Now && (s == nil || s.Wait == nil && (s.Column == nil || s.Column.NotNull))
+}
+
+// weakest returns those of tests that tell anything of rows which pass the others.
+func weakest(tests []Test) (list []Test) {
+	for _, t := range tests {
+		full := slices.ContainsFunc(t.Alternatives(), func(x Test) bool { return x.Op == NotNull && x.Column.NotNull })
+		if full || always(t) || slices.ContainsFunc(list, func(have Test) bool { return sameTest(have, t) || have.Implies(t) }) {
+			continue
+		}
+		list = append(slices.DeleteFunc(list, t.Implies), t)
+	}
+	return list
 }
 
 // statesOfRows lists the states in which rows of the queue can be.

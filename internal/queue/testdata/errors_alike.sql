@@ -20,3 +20,15 @@ CREATE TABLE i (id bigserial PRIMARY KEY, kind text, state text NOT NULL DEFAULT
 CREATE TABLE j (id bigserial PRIMARY KEY, email text, kind text);
 -- qgen:queue k enqueue=absent like="kind" among="ready, running" done=delete
 CREATE TABLE k (id bigserial PRIMARY KEY, kind text);
+-- qgen:queue l enqueue=absent nulls=distinct done=delete
+CREATE TABLE l (id bigserial PRIMARY KEY, kind text);
+-- qgen:queue m enqueue=absent like="kind" nulls=distinct done=delete
+CREATE TABLE m (id bigserial PRIMARY KEY, kind text NOT NULL);
+-- qgen:queue n enqueue=absent like="kind" nulls=alike done=delete
+CREATE TABLE n (id bigserial PRIMARY KEY, kind text);
+-- qgen:queue o enqueue=absent like="kind" among=ready done=delete failed=delete
+CREATE TABLE o (id bigserial PRIMARY KEY, kind text, due timestamptz NOT NULL); -- qgen:visible length=5m
+-- qgen:queue p enqueue=absent like="kind" among=ready
+CREATE TABLE p (id bigserial PRIMARY KEY, kind text,
+    state text NOT NULL, -- qgen:status ready=new running=busy done=done
+    since timestamptz); -- qgen:claimed timeout=arg expired=claim

@@ -163,7 +163,14 @@ WHERE  NOT EXISTS (
            SELECT 1
            FROM   systasks
            WHERE  kind = $1::text
-           AND    (target = $2::bigint OR target IS NULL AND $2::bigint IS NULL)
+           AND    target = $2::bigint
+           AND    status = 'TODO')
+AND    NOT EXISTS (
+           SELECT 1
+           FROM   systasks
+           WHERE  $2::bigint IS NULL
+           AND    kind = $1::text
+           AND    target IS NULL
            AND    status = 'TODO')
 RETURNING id;
 

@@ -251,7 +251,14 @@ AND    NOT EXISTS (
            SELECT 1
            FROM   systasks
            WHERE  kind = $1::text
-           AND    (target = $2::integer OR target IS NULL AND $2::integer IS NULL)
+           AND    target = $2::integer
+           AND    status = 'TODO')
+AND    NOT EXISTS (
+           SELECT 1
+           FROM   systasks
+           WHERE  $2::integer IS NULL
+           AND    kind = $1::text
+           AND    target IS NULL
            AND    status = 'TODO')
 RETURNING id;
 

@@ -1,0 +1,217 @@
+-- Package callsq uses the table calls as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> held
+-- 	held     --Complete--------> (deleted)
+-- 	held     --Fail------------> (deleted)
+--
+-- Jobs are claimed by the strategy hold: strategy=hold is asked for.
+--
+-- The row lock is the claim: nobody else can take or settle a job while its transaction is open.
+--
+-- It locks the rows it returns until the transaction ends and passes over rows that others hold. When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
+--
+-- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates calls_ready and calls_like.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=hold is asked for
+--   lease_table  strategy=hold is asked for
+-- * hold         strategy=hold is asked for
+--   partition    strategy=hold is asked for
+--   returning    strategy=hold is asked for
+--   block        strategy=hold is asked for
+--   token        strategy=hold is asked for
+--   lock_update  strategy=hold is asked for
+--   advisory     strategy=hold is asked for
+--   guarded      strategy=hold is asked for
+--   pop          strategy=hold is asked for
+-- note: rows are taken as they came, by column "id"
+-- note: no column counts tries, so Fail is for good at the first error; qgen:attempts has it tried again
+-- note: enqueue=absent leaves a job out where a row is like it in hash, of those that are ready; producers that do not add jobs by Enqueue may still add one beside it
+
+-- sql/claim.sql
+-- claim: ready rows, held by their locks; nothing is written
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: held_list ID, 2: limit
+SELECT /* callsq.Claim */
+       id, hash
+FROM   calls
+WHERE  state = 'new'
+AND    NOT (id = ?)
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* callsq.Complete */
+       id
+FROM   calls FORCE INDEX (PRIMARY)
+WHERE  (id IN (?))
+AND    state = 'new'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+DELETE /* callsq.Complete */ calls
+FROM   calls FORCE INDEX (PRIMARY)
+WHERE  (id IN (?))
+AND    state = 'new';
+
+-- sql/fail_lock.sql
+-- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* callsq.Fail */
+       id
+FROM   calls FORCE INDEX (PRIMARY)
+WHERE  (id IN (?))
+AND    state = 'new'
+FOR    UPDATE;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+DELETE /* callsq.Fail */ calls
+FROM   calls FORCE INDEX (PRIMARY)
+WHERE  (id IN (?))
+AND    state = 'new';
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row, unless one is like it in hash, of those that are ready: then it adds none
+-- locks: the new row, until commit; what it reads to see that no row is like it, for reading
+-- index: (hash)
+-- isolation: repeatable read
+-- arguments: 1: new Hash, 2: new Hash
+INSERT /* callsq.Enqueue */ INTO calls
+       (hash, state)
+SELECT ?, 'new'
+FROM   DUAL
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   calls
+           WHERE  hash = ?
+           AND    state = 'new');
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* callsq.Stats */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready
+FROM   calls;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* callsq.Peek */
+       id, hash
+FROM   calls
+WHERE  state = 'new'
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* callsq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* callsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'hash', 'varchar' UNION ALL
+           SELECT 'state', 'varchar'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'calls'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* callsq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'calls'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT'
+UNION  ALL
+SELECT 'the server is one of a cluster, whose nodes do not see each other''s row locks; say cluster: true in qgen.yaml'
+FROM   DUAL
+WHERE  (SELECT COUNT(*) FROM performance_schema.replication_group_members WHERE member_role = 'PRIMARY') > 1;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* callsq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'calls_ready' AS name, 'state, id' AS columns, 'state' AS least UNION ALL
+           SELECT 'calls_like', 'hash', 'hash'
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'calls'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE calls ADD INDEX calls_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
+
+-- serves Enqueue: the rows that are like a new job
+ALTER TABLE calls ADD INDEX calls_like (hash), ALGORITHM=INPLACE, LOCK=NONE;

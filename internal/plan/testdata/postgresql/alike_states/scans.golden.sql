@@ -1,0 +1,321 @@
+-- Package scansq uses the table scans as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> claimed
+-- 	claimed  --Start-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is claimed or running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and a claim that runs out before Start is recovered like one that runs out after it.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates scans_ready and scans_like.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+-- note: enqueue=absent leaves a job out where a row is like it in tracker, of those that are ready or claimed or running; producers that do not add jobs by Enqueue may still add one beside it
+
+-- sql/claim.sql
+-- claim: ready to claimed
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'waiting'
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* scansq.Claim */ scans
+SET    state = 'scheduled'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   scans
+           WHERE  state = 'waiting'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tracker;
+
+-- sql/claim_1.sql
+-- claim: ready to claimed
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'waiting'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* scansq.Claim */ scans
+SET    state = 'scheduled'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   scans
+           WHERE  state = 'waiting'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tracker;
+
+-- sql/claim_100.sql
+-- claim: ready to claimed
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'waiting'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* scansq.Claim */ scans
+SET    state = 'scheduled'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   scans
+           WHERE  state = 'waiting'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tracker;
+
+-- sql/start.sql
+-- start: claimed to running
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* scansq.Start */ scans
+SET    state = 'running'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'scheduled' THEN true END
+RETURNING id;
+
+-- sql/complete.sql
+-- complete: claimed or running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* scansq.Complete */ scans
+SET    state = 'success'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state IN ('scheduled', 'running') THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: claimed or running to failed
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* scansq.Fail */ scans
+SET    state = 'failed'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state IN ('scheduled', 'running') THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: claimed or running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* scansq.Requeue */ scans
+SET    state = 'waiting'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state IN ('scheduled', 'running') THEN true END
+RETURNING id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* scansq.Redrive */ scans
+SET    state = 'waiting'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   scans
+           WHERE  state = 'failed'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'success' would find them
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* scansq.Purge */ FROM scans
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   scans
+           WHERE  state = 'success'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'failed' would find them
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* scansq.Purge */ FROM scans
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   scans
+           WHERE  state = 'failed'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue_gate.sql
+-- enqueue: jobs that are alike in tracker are added one after the other
+-- locks: a number made of the table and these columns, and one of the table that producers share, until commit
+-- index: none; it reads nothing
+-- isolation: read committed
+-- arguments: 1: new Tracker
+SELECT /* scansq.Enqueue */
+       1
+FROM   pg_advisory_xact_lock('scans'::regclass::oid::int, hashtext('enqueue ' || concat_ws(' ', $1::varchar))),
+       pg_advisory_xact_lock_shared('scans'::regclass::oid::int, hashtext('enqueue'));
+
+-- sql/enqueue_alone.sql
+-- enqueue: a call with more than 100 jobs adds them while no other producer adds any
+-- locks: a number made of the table, until commit
+-- index: none; it reads nothing
+-- isolation: read committed
+SELECT /* scansq.EnqueueMany */
+       1
+FROM   pg_advisory_xact_lock('scans'::regclass::oid::int, hashtext('enqueue'));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row, unless one is like it in tracker, of those that are ready or claimed or running: then it adds none
+-- locks: the new row, until commit
+-- index: (tracker) WHERE state IN ('waiting', 'scheduled', 'running')
+-- isolation: read committed
+-- arguments: 1: new Tracker
+INSERT /* scansq.Enqueue */ INTO scans
+       (tracker, state)
+SELECT $1::varchar, 'waiting'
+WHERE  CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('rows that are alike are looked for in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END
+AND    NOT EXISTS (
+           SELECT 1
+           FROM   scans
+           WHERE  tracker = $1::varchar
+           AND    state IN ('waiting', 'scheduled', 'running'))
+AND    NOT EXISTS (
+           SELECT 1
+           FROM   scans
+           WHERE  $1::varchar IS NULL
+           AND    tracker IS NULL
+           AND    state IN ('waiting', 'scheduled', 'running'))
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* scansq.Stats */
+       count(*) FILTER (WHERE state = 'waiting') AS ready,
+       count(*) FILTER (WHERE state = 'scheduled') AS claimed,
+       count(*) FILTER (WHERE state = 'running') AS running,
+       count(*) FILTER (WHERE state = 'success') AS done,
+       count(*) FILTER (WHERE state = 'failed') AS failed
+FROM   scans;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'waiting'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* scansq.Peek */
+       id, tracker
+FROM   scans
+WHERE  state = 'waiting'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* scansq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* scansq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('tracker', 'varchar'),
+               ('state', 'varchar')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('scans')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* scansq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* scansq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('scans_ready', 'id nulls first', 'id nulls first', 'state=''waiting'''),
+               ('scans_like', 'tracker', 'tracker', 'statein''waiting'',''scheduled'',''running''')) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           JOIN   pg_am AS m ON m.oid = c.relam
+           CROSS  JOIN LATERAL (
+                      SELECT lower(string_agg(coalesce(a.attname, '?') || CASE k.option WHEN 1 THEN ' desc nulls last'
+                                 WHEN 2 THEN ' nulls first' WHEN 3 THEN ' desc' ELSE '' END, ', ' ORDER BY k.place)) AS columns,
+                             coalesce(replace(replace(regexp_replace(regexp_replace(lower(pg_get_expr(i.indpred, i.indrelid)),
+                                 '::("[^"]+"|[a-z_.]+( varying| precision)?)([(][0-9, ]+[)])?([[][]])*', '', 'g'),
+                                 '[][()`"''[:space:]]', '', 'g'), '=anyarray', 'in'), '<>allarray', 'notin'), '') AS predicate
+                      FROM   unnest(i.indkey::smallint[], i.indoption::smallint[]) WITH ORDINALITY AS k (number, option, place)
+                      LEFT   JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.number
+                      WHERE  k.option IS NOT NULL
+                  ) AS have
+           WHERE  i.indrelid = to_regclass('scans')
+           AND    i.indisvalid
+           AND    (c.relname = want.name
+                   OR want.columns <> ''
+                   AND m.amname IN ('btree', 'lsm')
+                   AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
+                   AND have.predicate = replace(want.predicate, '''', '')));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY scans_ready ON scans (id NULLS FIRST)
+WHERE  state = 'waiting';
+
+-- serves Enqueue: the rows that are like a new job
+CREATE INDEX CONCURRENTLY scans_like ON scans (tracker)
+WHERE  state IN ('waiting', 'scheduled', 'running');

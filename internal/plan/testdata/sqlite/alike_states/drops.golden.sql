@@ -1,0 +1,142 @@
+-- Package dropsq uses the table drops as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> (deleted)
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It locks the database for writing while the statement runs. A worker that dies loses the jobs it took.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates drops_ready and drops_like.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: rows are taken as they came, by column "id"
+-- note: enqueue=absent leaves a job out where a row is like it in hash, of those that are ready; producers that do not add jobs by Enqueue may still add one beside it
+
+-- sql/claim.sql
+-- claim: ready to gone
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE locked_by IS NULL
+-- arguments: 1: limit
+DELETE /* dropsq.Claim */ FROM drops
+WHERE  id IN (
+           SELECT id
+           FROM   drops
+           WHERE  locked_by IS NULL
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, hash;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row, unless one is like it in hash, of those that are ready: then it adds none
+-- locks: the database for writing, while the statement runs
+-- index: (hash) WHERE locked_by IS NULL
+-- arguments: 1: new Hash
+INSERT /* dropsq.Enqueue */ INTO drops
+       (hash)
+SELECT ?1
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   drops
+           WHERE  hash = ?1
+           AND    locked_by IS NULL)
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* dropsq.Stats */
+       count(*) FILTER (WHERE locked_by IS NULL) AS ready
+FROM   drops;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE locked_by IS NULL
+-- arguments: 1: limit
+SELECT /* dropsq.Peek */
+       id, hash
+FROM   drops
+WHERE  locked_by IS NULL
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* dropsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* dropsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'integer'),
+           ('hash', 'varchar(40)'),
+           ('locked_by', 'varchar(64)')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('drops') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* dropsq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('drops_ready', 'id', 'id', 'locked_byisnull'),
+           ('drops_like', 'hash', 'hash', 'locked_byisnull')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('drops') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX drops_ready ON drops (id)
+WHERE  locked_by IS NULL;
+
+-- serves Enqueue: the rows that are like a new job
+CREATE INDEX drops_like ON drops (hash)
+WHERE  locked_by IS NULL;
