@@ -850,6 +850,14 @@ func (b *binding) resolve(name TransitionName) []Write {
 	for _, note := range notes {
 		b.note("%s", note)
 	}
+	idle := func(w Write) bool {
+		return winners[w.Column].by.verb == "status" && w.Value.Kind == Literal && slices.ContainsFunc(b.spec.Transitions[name].Tests, func(t Test) bool {
+			return t.Column == w.Column && t.Op == In && len(t.Or) == 0 && len(t.Values) == 1 && t.Values[0].Same(w.Value)
+		})
+	}
+	if rest := slices.DeleteFunc(slices.Clone(writes), idle); len(rest) > 0 && b.spec.Strategy != "pop" {
+		writes = rest // what the step has tested is there already, and may be part of a key
+	}
 	return writes
 }
 

@@ -42,7 +42,7 @@
 -- arguments: 1: limit, 2: param oldest int64
 WITH /* cleanq.Claim */ picked AS (
     SELECT TOP (@p1)
-           id, state, started, cleaned
+           id, started, cleaned
     FROM   compactions WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state = 'r'
     AND    (cleaned <= DATEADD(hour, -1, SYSUTCDATETIME()) OR cleaned IS NULL)
@@ -50,8 +50,7 @@ WITH /* cleanq.Claim */ picked AS (
     ORDER  BY id
 )
 UPDATE picked
-SET    state = 'r',
-       cleaned = SYSUTCDATETIME()
+SET    cleaned = SYSUTCDATETIME()
 OUTPUT inserted.id, CONVERT(varchar(27), inserted.started, 126),
        CONVERT(varchar(27), inserted.cleaned, 126);
 
@@ -104,8 +103,7 @@ AND    cleaned IS NOT NULL;
 -- isolation: read committed
 -- arguments: 1: batch_all ID Cleaned
 UPDATE /* cleanq.Requeue */ compactions
-SET    state = 'r',
-       cleaned = NULL
+SET    cleaned = NULL
 OUTPUT inserted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]',

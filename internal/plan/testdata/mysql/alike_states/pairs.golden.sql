@@ -56,8 +56,7 @@ FOR    UPDATE SKIP LOCKED;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* pairsq.Claim */ pairs FORCE INDEX (PRIMARY)
-SET    taken = 1,
-       ended = 0
+SET    taken = 1
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
@@ -135,8 +134,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* pairsq.Requeue */ pairs FORCE INDEX (PRIMARY)
-SET    taken = 0,
-       ended = 0
+SET    taken = 0
 WHERE  (id IN (?))
 AND    taken = 1
 AND    ended = 0;
@@ -156,8 +154,7 @@ UPDATE /* pairsq.Redrive */ (
            FOR    UPDATE SKIP LOCKED
        ) AS picked
        STRAIGHT_JOIN pairs ON pairs.id = picked.id
-SET    taken = 0,
-       ended = 0;
+SET    ended = 0;
 
 -- sql/purge_done.sql
 -- purge_done: done to gone

@@ -56,8 +56,7 @@ FOR    UPDATE SKIP LOCKED;
 -- isolation: read committed
 -- arguments: 1: worker Pid, 2: list ID
 UPDATE /* pidsq.Claim */ pids FORCE INDEX (PRIMARY)
-SET    pid = ?,
-       done = 0
+SET    pid = ?
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -122,8 +121,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Pid
 UPDATE /* pidsq.Fail */ pids FORCE INDEX (PRIMARY)
-SET    pid = 0,
-       done = 0
+SET    pid = 0
 WHERE  ((id, pid) IN ((?, ?)))
 AND    done = 0
 AND    pid <> 0;
@@ -151,8 +149,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Pid
 UPDATE /* pidsq.Requeue */ pids FORCE INDEX (PRIMARY)
-SET    pid = 0,
-       done = 0
+SET    pid = 0
 WHERE  ((id, pid) IN ((?, ?)))
 AND    done = 0
 AND    pid <> 0;

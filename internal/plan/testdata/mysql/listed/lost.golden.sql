@@ -67,8 +67,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* lostq.Claim */ lost FORCE INDEX (PRIMARY)
-SET    active = 1,
-       complete = 0
+SET    active = 1
 WHERE  (id = ?);
 
 -- sql/claim_read.sql
@@ -130,8 +129,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* lostq.Fail */ lost FORCE INDEX (PRIMARY)
-SET    active = 0,
-       complete = 0
+SET    active = 0
 WHERE  (id = ?)
 AND    active = 1
 AND    complete = 0;
@@ -157,8 +155,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* lostq.Requeue */ lost FORCE INDEX (PRIMARY)
-SET    active = 0,
-       complete = 0
+SET    active = 0
 WHERE  (id = ?)
 AND    active = 1
 AND    complete = 0;

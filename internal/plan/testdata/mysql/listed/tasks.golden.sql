@@ -123,8 +123,7 @@ AND    (SELECT count(*)
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* tasksq.Claim */ tasks FORCE INDEX (PRIMARY)
-SET    active = 1,
-       complete = 0
+SET    active = 1
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -186,8 +185,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* tasksq.Fail */ tasks FORCE INDEX (PRIMARY)
-SET    active = 0,
-       complete = 0
+SET    active = 0
 WHERE  (id IN (?))
 AND    active = 1
 AND    complete = 0;
@@ -213,8 +211,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* tasksq.Requeue */ tasks FORCE INDEX (PRIMARY)
-SET    active = 0,
-       complete = 0
+SET    active = 0
 WHERE  (id IN (?))
 AND    active = 1
 AND    complete = 0;

@@ -57,8 +57,7 @@ FOR    UPDATE SKIP LOCKED;
 -- isolation: read committed
 -- arguments: 1: taken Beat, 2: list ID
 UPDATE /* channelsq.Claim */ channels FORCE INDEX (PRIMARY)
-SET    fail = FALSE,
-       beat = ?
+SET    beat = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
@@ -140,8 +139,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Beat
 UPDATE /* channelsq.Requeue */ channels FORCE INDEX (PRIMARY)
-SET    fail = FALSE,
-       beat = NULL
+SET    beat = NULL
 WHERE  ((id, beat) IN ((?, ?)))
 AND    fail = FALSE
 AND    beat IS NOT NULL;
@@ -201,8 +199,7 @@ UPDATE /* channelsq.Recover */ (
            FOR    UPDATE SKIP LOCKED
        ) AS picked
        STRAIGHT_JOIN channels ON channels.id = picked.id
-SET    fail = FALSE,
-       beat = NULL;
+SET    beat = NULL;
 
 -- sql/redrive.sql
 -- redrive: failed to ready

@@ -55,8 +55,7 @@ FOR    UPDATE SKIP LOCKED;
 -- isolation: read committed
 -- arguments: 1: taken Beat, 2: list ID
 UPDATE /* craftsq.Claim */ crafts FORCE INDEX (PRIMARY)
-SET    fail = FALSE,
-       beat = ?
+SET    beat = ?
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
@@ -138,8 +137,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Beat
 UPDATE /* craftsq.Requeue */ crafts FORCE INDEX (PRIMARY)
-SET    fail = FALSE,
-       beat = NULL
+SET    beat = NULL
 WHERE  ((id, beat) IN ((?, ?)))
 AND    fail = FALSE
 AND    beat IS NOT NULL;
@@ -200,8 +198,7 @@ UPDATE /* craftsq.Recover */ (
            FOR    UPDATE SKIP LOCKED
        ) AS picked
        STRAIGHT_JOIN crafts ON crafts.id = picked.id
-SET    fail = FALSE,
-       beat = NULL;
+SET    beat = NULL;
 
 -- sql/redrive.sql
 -- redrive: failed to ready

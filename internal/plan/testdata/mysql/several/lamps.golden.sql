@@ -55,8 +55,7 @@ FOR    UPDATE SKIP LOCKED;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* lampsq.Claim */ lamps FORCE INDEX (PRIMARY)
-SET    state = 'green',
-       lit = 0
+SET    state = 'green'
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
@@ -80,8 +79,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* lampsq.Complete */ lamps FORCE INDEX (PRIMARY)
-SET    state = 'green',
-       lit = 1
+SET    lit = 1
 WHERE  (id IN (?))
 AND    state = 'green'
 AND    lit = 0;
@@ -107,8 +105,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* lampsq.Fail */ lamps FORCE INDEX (PRIMARY)
-SET    state = 'red',
-       lit = 0
+SET    state = 'red'
 WHERE  (id IN (?))
 AND    state = 'green'
 AND    lit = 0;
@@ -134,8 +131,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* lampsq.Requeue */ lamps FORCE INDEX (PRIMARY)
-SET    state = 'red',
-       lit = 0
+SET    state = 'red'
 WHERE  (id IN (?))
 AND    state = 'green'
 AND    lit = 0;

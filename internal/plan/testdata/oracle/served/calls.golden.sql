@@ -200,8 +200,7 @@ AND    CHANGED <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - 1800 / 86400;
 -- index: (STATE, TAKEN)
 -- arguments: 1: limit
 UPDATE /* callsq.Redrive */ CALLS
-SET    STATE = 0,
-       TAKEN = 0
+SET    STATE = 0
 WHERE  ROWID IN (
            SELECT ROWID
            FROM   CALLS

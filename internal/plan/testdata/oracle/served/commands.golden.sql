@@ -198,8 +198,7 @@ AND    CHANGED <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - 1800 / 86400;
 -- index: COMMANDS_STATE (STATE, TAKEN, CHANGED)
 -- arguments: 1: limit
 UPDATE /* commandsq.Redrive */ COMMANDS
-SET    STATE = 0,
-       TAKEN = 0
+SET    STATE = 0
 WHERE  ROWID IN (
            SELECT ROWID
            FROM   COMMANDS

@@ -41,8 +41,7 @@
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* pairsq.Claim */ pairs
-SET    taken = 1,
-       ended = 0
+SET    taken = 1
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   pairs
@@ -61,8 +60,7 @@ RETURNING id, hash;
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* pairsq.Claim */ pairs
-SET    taken = 1,
-       ended = 0
+SET    taken = 1
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   pairs
@@ -81,8 +79,7 @@ RETURNING id, hash;
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* pairsq.Claim */ pairs
-SET    taken = 1,
-       ended = 0
+SET    taken = 1
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   pairs
@@ -129,8 +126,7 @@ RETURNING id;
 -- isolation: read committed
 -- arguments: 1: batch ID
 UPDATE /* pairsq.Requeue */ pairs
-SET    taken = 0,
-       ended = 0
+SET    taken = 0
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN taken = 1
             AND    ended = 0 THEN true END
@@ -143,8 +139,7 @@ RETURNING id;
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* pairsq.Redrive */ pairs
-SET    taken = 0,
-       ended = 0
+SET    ended = 0
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   pairs

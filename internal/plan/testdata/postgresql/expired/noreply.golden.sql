@@ -46,7 +46,6 @@
 -- arguments: 1: low, 2: limit
 UPDATE /* noreplyq.Claim */ noreply
 SET    state = 4,
-       outcome = 0,
        until = now() + interval '5 minutes'
 WHERE  id = ANY (ARRAY(
            SELECT id
@@ -67,7 +66,6 @@ RETURNING id, until;
 -- arguments: 1: low
 UPDATE /* noreplyq.Claim */ noreply
 SET    state = 4,
-       outcome = 0,
        until = now() + interval '5 minutes'
 WHERE  id = ANY (ARRAY(
            SELECT id
@@ -88,7 +86,6 @@ RETURNING id, until;
 -- arguments: 1: low
 UPDATE /* noreplyq.Claim */ noreply
 SET    state = 4,
-       outcome = 0,
        until = now() + interval '5 minutes'
 WHERE  id = ANY (ARRAY(
            SELECT id
@@ -146,7 +143,6 @@ RETURNING id;
 -- arguments: 1: batch ID, 2: batch Until
 UPDATE /* noreplyq.Requeue */ noreply
 SET    state = 2,
-       outcome = 0,
        until = NULL
 FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_held)
 WHERE  id = id_held

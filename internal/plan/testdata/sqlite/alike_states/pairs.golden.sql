@@ -40,8 +40,7 @@
 -- index: (id) WHERE taken = 0 AND ended = 0
 -- arguments: 1: limit
 UPDATE /* pairsq.Claim */ pairs
-SET    taken = 1,
-       ended = 0
+SET    taken = 1
 WHERE  id IN (
            SELECT id
            FROM   pairs
@@ -56,8 +55,7 @@ RETURNING id, hash;
 -- locks: the database for writing, while the statement runs
 -- index: (id) WHERE taken = 0 AND ended = 0
 UPDATE /* pairsq.Claim */ pairs
-SET    taken = 1,
-       ended = 0
+SET    taken = 1
 WHERE  id = (
            SELECT id
            FROM   pairs
@@ -99,8 +97,7 @@ RETURNING id;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID
 UPDATE /* pairsq.Requeue */ pairs
-SET    taken = 0,
-       ended = 0
+SET    taken = 0
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
 AND    +(taken = 1
       AND    ended = 0)
@@ -112,8 +109,7 @@ RETURNING id;
 -- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 UPDATE /* pairsq.Redrive */ pairs
-SET    taken = 0,
-       ended = 0
+SET    ended = 0
 WHERE  id IN (
            SELECT id
            FROM   pairs

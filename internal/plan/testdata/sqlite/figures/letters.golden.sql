@@ -40,8 +40,7 @@
 -- index: (id) WHERE sent = 0
 -- arguments: 1: limit
 UPDATE /* lettersq.Claim */ letters
-SET    sent = 0,
-       "last" = unixepoch()
+SET    "last" = unixepoch()
 WHERE  id IN (
            SELECT id
            FROM   letters
@@ -56,8 +55,7 @@ RETURNING id, "last";
 -- locks: the database for writing, while the statement runs
 -- index: (id) WHERE sent = 0
 UPDATE /* lettersq.Claim */ letters
-SET    sent = 0,
-       "last" = unixepoch()
+SET    "last" = unixepoch()
 WHERE  id = (
            SELECT id
            FROM   letters
@@ -93,8 +91,7 @@ RETURNING id;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID Last
 UPDATE /* lettersq.Fail */ letters
-SET    sent = 0,
-       "last" = NULL
+SET    "last" = NULL
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS last_held
@@ -113,8 +110,7 @@ RETURNING id;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID Last
 UPDATE /* lettersq.Requeue */ letters
-SET    sent = 0,
-       "last" = NULL
+SET    "last" = NULL
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS last_held

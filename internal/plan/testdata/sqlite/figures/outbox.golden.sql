@@ -44,8 +44,7 @@
 -- index: (id) WHERE sent = 0 AND attempts < 5
 -- arguments: 1: limit
 UPDATE /* outboxq.Claim */ outbox
-SET    sent = 0,
-       attempts = attempts + 1,
+SET    attempts = attempts + 1,
        "last" = unixepoch()
 WHERE  id IN (
            SELECT id
@@ -62,8 +61,7 @@ RETURNING id, attempts, "last";
 -- locks: the database for writing, while the statement runs
 -- index: (id) WHERE sent = 0 AND attempts < 5
 UPDATE /* outboxq.Claim */ outbox
-SET    sent = 0,
-       attempts = attempts + 1,
+SET    attempts = attempts + 1,
        "last" = unixepoch()
 WHERE  id = (
            SELECT id
@@ -139,8 +137,7 @@ RETURNING id;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID Attempts
 UPDATE /* outboxq.Requeue */ outbox
-SET    sent = 0,
-       attempts = attempts - 1,
+SET    attempts = attempts - 1,
        "last" = NULL
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
@@ -178,8 +175,7 @@ RETURNING id;
 -- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 UPDATE /* outboxq.Redrive */ outbox
-SET    sent = 0,
-       attempts = 0,
+SET    attempts = 0,
        "last" = NULL
 WHERE  id IN (
            SELECT id

@@ -43,8 +43,7 @@
 -- index: (id) WHERE sent = 0 AND tries < 16
 -- arguments: 1: limit
 UPDATE /* hiddenq.Claim */ hidden
-SET    sent = 0,
-       next = CAST((julianday('now') - 2440587.5) * 86400000 + 120 * 1000 AS INTEGER),
+SET    next = CAST((julianday('now') - 2440587.5) * 86400000 + 120 * 1000 AS INTEGER),
        tries = tries + 1
 WHERE  id IN (
            SELECT id
@@ -61,8 +60,7 @@ RETURNING id, next, tries;
 -- locks: the database for writing, while the statement runs
 -- index: (id) WHERE sent = 0 AND tries < 16
 UPDATE /* hiddenq.Claim */ hidden
-SET    sent = 0,
-       next = CAST((julianday('now') - 2440587.5) * 86400000 + 120 * 1000 AS INTEGER),
+SET    next = CAST((julianday('now') - 2440587.5) * 86400000 + 120 * 1000 AS INTEGER),
        tries = tries + 1
 WHERE  id = (
            SELECT id
@@ -99,8 +97,7 @@ RETURNING id;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all ID Tries
 UPDATE /* hiddenq.Fail */ hidden
-SET    sent = 0,
-       next = CAST((julianday('now') - 2440587.5) * 86400000 + ?1 * 1000 AS INTEGER)
+SET    next = CAST((julianday('now') - 2440587.5) * 86400000 + ?1 * 1000 AS INTEGER)
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS tries_held
@@ -136,8 +133,7 @@ RETURNING id;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all ID Tries
 UPDATE /* hiddenq.Requeue */ hidden
-SET    sent = 0,
-       next = CAST((julianday('now') - 2440587.5) * 86400000 + ?1 * 1000 AS INTEGER),
+SET    next = CAST((julianday('now') - 2440587.5) * 86400000 + ?1 * 1000 AS INTEGER),
        tries = tries - 1
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,

@@ -40,7 +40,6 @@
 -- arguments: 1: limit
 UPDATE /* choresq.Claim */ chores
 SET    running = 1,
-       ended = 0,
        trace = NULL
 WHERE  id IN (
            SELECT id
@@ -59,7 +58,6 @@ RETURNING id, next_at, grade;
 -- index: (running, ended, trace, next_at, grade, id) WHERE running = 0 AND ended = 0 AND trace IS NULL
 UPDATE /* choresq.Claim */ chores
 SET    running = 1,
-       ended = 0,
        trace = NULL
 WHERE  id = (
            SELECT id
@@ -94,7 +92,6 @@ RETURNING id;
 -- arguments: 1: error, 2: batch_all ID
 UPDATE /* choresq.Fail */ chores
 SET    running = 0,
-       ended = 0,
        trace = ?1
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
 AND    +(running = 1
@@ -109,7 +106,6 @@ RETURNING id;
 -- arguments: 1: delay, 2: batch_all ID
 UPDATE /* choresq.Requeue */ chores
 SET    running = 0,
-       ended = 0,
        trace = NULL,
        next_at = CASE WHEN ?1 > 0.0 THEN CAST(unixepoch() + ?1 AS INTEGER) ELSE next_at END
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
@@ -124,9 +120,7 @@ RETURNING id;
 -- index: chores_running_ended_trace (running, ended, trace)
 -- arguments: 1: limit
 UPDATE /* choresq.Redrive */ chores
-SET    running = 0,
-       ended = 0,
-       trace = NULL
+SET    trace = NULL
 WHERE  id IN (
            SELECT id
            FROM   chores

@@ -39,8 +39,7 @@
 -- index: (id) WHERE status = 'queued'
 -- arguments: 1: limit
 UPDATE /* cratesq.Claim */ crates
-SET    status = 'queued',
-       started = (datetime('now'))
+SET    started = (datetime('now'))
 WHERE  id IN (
            SELECT id
            FROM   crates
@@ -55,8 +54,7 @@ RETURNING id;
 -- locks: the database for writing, while the statement runs
 -- index: (id) WHERE status = 'queued'
 UPDATE /* cratesq.Claim */ crates
-SET    status = 'queued',
-       started = (datetime('now'))
+SET    started = (datetime('now'))
 WHERE  id = (
            SELECT id
            FROM   crates
@@ -84,8 +82,7 @@ RETURNING id;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID
 UPDATE /* cratesq.Fail */ crates
-SET    status = 'queued',
-       started = NULL
+SET    started = NULL
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
 AND    +(status = 'queued'
       AND    (started is not null))
@@ -97,8 +94,7 @@ RETURNING id;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID
 UPDATE /* cratesq.Requeue */ crates
-SET    status = 'queued',
-       started = NULL
+SET    started = NULL
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
 AND    +(status = 'queued'
       AND    (started is not null))
@@ -110,8 +106,7 @@ RETURNING id;
 -- index: (id) WHERE status = 'queued'; it reads others as well
 -- arguments: 1: limit
 UPDATE /* cratesq.Recover */ crates
-SET    status = 'queued',
-       started = NULL
+SET    started = NULL
 WHERE  id IN (
            SELECT id
            FROM   crates

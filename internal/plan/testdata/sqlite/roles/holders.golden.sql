@@ -40,8 +40,7 @@
 -- index: (id) WHERE done = 0 AND holder = ''
 -- arguments: 1: worker Holder, 2: limit
 UPDATE /* holdersq.Claim */ holders
-SET    holder = ?1,
-       done = 0
+SET    holder = ?1
 WHERE  id IN (
            SELECT id
            FROM   holders
@@ -57,8 +56,7 @@ RETURNING id, holder;
 -- index: (id) WHERE done = 0 AND holder = ''
 -- arguments: 1: worker Holder
 UPDATE /* holdersq.Claim */ holders
-SET    holder = ?1,
-       done = 0
+SET    holder = ?1
 WHERE  id = (
            SELECT id
            FROM   holders
@@ -94,8 +92,7 @@ RETURNING id;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID Holder
 UPDATE /* holdersq.Fail */ holders
-SET    holder = '',
-       done = 0
+SET    holder = ''
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS holder_held
@@ -114,8 +111,7 @@ RETURNING id;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID Holder
 UPDATE /* holdersq.Requeue */ holders
-SET    holder = '',
-       done = 0
+SET    holder = ''
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS holder_held

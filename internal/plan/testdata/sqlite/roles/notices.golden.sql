@@ -40,8 +40,7 @@
 -- index: (id) WHERE sent = 0 AND paused = 0 AND mark IS NULL
 -- arguments: 1: token Mark, 2: limit
 UPDATE /* noticesq.Claim */ notices
-SET    sent = 0,
-       mark = ?1
+SET    mark = ?1
 WHERE  id IN (
            SELECT id
            FROM   notices
@@ -58,8 +57,7 @@ RETURNING id, mark;
 -- index: (id) WHERE sent = 0 AND paused = 0 AND mark IS NULL
 -- arguments: 1: token Mark
 UPDATE /* noticesq.Claim */ notices
-SET    sent = 0,
-       mark = ?1
+SET    mark = ?1
 WHERE  id = (
            SELECT id
            FROM   notices
@@ -96,8 +94,7 @@ RETURNING id;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID Mark
 UPDATE /* noticesq.Fail */ notices
-SET    sent = 0,
-       mark = NULL
+SET    mark = NULL
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS mark_held
@@ -116,8 +113,7 @@ RETURNING id;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID Mark
 UPDATE /* noticesq.Requeue */ notices
-SET    sent = 0,
-       mark = NULL
+SET    mark = NULL
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS mark_held

@@ -4,7 +4,6 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* severalmaria105.Claim */ jobs FORCE INDEX (PRIMARY)
-SET    state = 'N',
-       locked = TRUE,
+SET    locked = TRUE,
        claimed_at = NOW(6)
 WHERE  (id = ?)

@@ -14,7 +14,6 @@ UPDATE /* severalmaria105.Recover */ (
            FOR    UPDATE
        ) AS picked
        STRAIGHT_JOIN jobs ON jobs.id = picked.id
-SET    state = 'N',
-       locked = FALSE,
+SET    locked = FALSE,
        tries = jobs.tries + 1,
        claimed_at = NULL

@@ -13,6 +13,5 @@ UPDATE /* severalmaria105.Redrive */ (
        ) AS picked
        STRAIGHT_JOIN jobs ON jobs.id = picked.id
 SET    state = 'N',
-       locked = FALSE,
        tries = 0,
        claimed_at = NULL

@@ -5,8 +5,7 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* severalmaria105.Requeue */ jobs FORCE INDEX (PRIMARY)
-SET    state = 'N',
-       locked = FALSE,
+SET    locked = FALSE,
        claimed_at = NULL
 WHERE  ((id = ? AND claimed_at = FROM_UNIXTIME(? * 0.000001)))
 AND    state = 'N'

@@ -5,8 +5,7 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* severalmaria105.Fail */ jobs FORCE INDEX (PRIMARY)
-SET    state = 'N',
-       locked = FALSE,
+SET    locked = FALSE,
        tries = tries + 1,
        claimed_at = NULL
 WHERE  ((id = ? AND claimed_at = FROM_UNIXTIME(? * 0.000001)))

@@ -5,15 +5,14 @@
 -- isolation: read committed
 WITH /* severalms2019.Claim */ picked AS (
     SELECT TOP (@p1)
-           id, n, state, locked, tries, claimed_at
+           id, n, locked, tries, claimed_at
     FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state = 'N'
     AND    locked = 0
     ORDER  BY id
 )
 UPDATE picked
-SET    state = 'N',
-       locked = 1,
+SET    locked = 1,
        claimed_at = SYSDATETIMEOFFSET()
 OUTPUT inserted.id, inserted.n, inserted.tries,
        CONVERT(varchar(33), inserted.claimed_at, 126)

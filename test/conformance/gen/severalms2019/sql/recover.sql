@@ -5,7 +5,7 @@
 -- isolation: read committed
 WITH /* severalms2019.Recover */ picked AS (
     SELECT TOP (@p1)
-           id, n, state, locked, tries, claimed_at
+           id, locked, tries, claimed_at
     FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state = 'N'
     AND    locked = 1
@@ -13,8 +13,7 @@ WITH /* severalms2019.Recover */ picked AS (
     AND    claimed_at <= DATEADD(hour, -1, SYSDATETIMEOFFSET())
 )
 UPDATE picked
-SET    state = 'N',
-       locked = 0,
+SET    locked = 0,
        tries = tries + 1,
        claimed_at = NULL
 OUTPUT inserted.id

@@ -5,14 +5,13 @@
 -- isolation: read committed
 WITH /* severalms2019.Redrive */ picked AS (
     SELECT TOP (@p1)
-           id, n, state, locked, tries, claimed_at
+           id, n, state, tries, claimed_at
     FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state = 'E'
     AND    locked = 0
 )
 UPDATE picked
 SET    state = 'N',
-       locked = 0,
        tries = 0,
        claimed_at = NULL
 OUTPUT inserted.id

@@ -5,8 +5,7 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* severalms2019.Requeue */ jobs
-SET    state = 'N',
-       locked = 0,
+SET    locked = 0,
        claimed_at = NULL
 OUTPUT inserted.id
 FROM   OPENJSON(@p1) WITH (

@@ -5,8 +5,7 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* severalms2019.Fail */ jobs
-SET    state = 'N',
-       locked = 0,
+SET    locked = 0,
        tries = tries + 1,
        claimed_at = NULL
 OUTPUT inserted.id

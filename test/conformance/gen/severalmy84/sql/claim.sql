@@ -4,7 +4,6 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* severalmy84.Claim */ jobs FORCE INDEX (PRIMARY)
-SET    state = 'N',
-       locked = TRUE,
+SET    locked = TRUE,
        claimed_at = FROM_UNIXTIME(? * 0.000001)
 WHERE  (id IN (?))

@@ -5,8 +5,7 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* severalmy84.Fail */ jobs FORCE INDEX (PRIMARY)
-SET    state = 'N',
-       locked = FALSE,
+SET    locked = FALSE,
        tries = tries + 1,
        claimed_at = NULL
 WHERE  ((id, claimed_at) IN ((?, FROM_UNIXTIME(? * 0.000001))))

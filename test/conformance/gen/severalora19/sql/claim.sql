@@ -17,8 +17,7 @@ BEGIN
     CLOSE candidate;
     FORALL i IN 1 .. picked.COUNT
         UPDATE JOBS
-        SET    STATE = 'N',
-               LOCKED = 1,
+        SET    LOCKED = 1,
                CLAIMED_AT = SYSTIMESTAMP
         WHERE  ROWID = CHARTOROWID(picked(i));
     OPEN :2 FOR

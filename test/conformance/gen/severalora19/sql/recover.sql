@@ -3,8 +3,7 @@
 -- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: (STATE, LOCKED, ID), which finds the rows that somebody has by STATE, LOCKED
 UPDATE /* severalora19.Recover */ JOBS
-SET    STATE = 'N',
-       LOCKED = 0,
+SET    LOCKED = 0,
        TRIES = TRIES + 1,
        CLAIMED_AT = NULL
 WHERE  ROWID IN (

@@ -4,7 +4,6 @@
 -- index: (STATE, LOCKED, ID)
 UPDATE /* severalora19.Redrive */ JOBS
 SET    STATE = 'N',
-       LOCKED = 0,
        TRIES = 0,
        CLAIMED_AT = NULL
 WHERE  ROWID IN (

@@ -10,8 +10,7 @@ DECLARE /* severalora19.Requeue */
 BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
         UPDATE JOBS
-        SET    STATE = 'N',
-               LOCKED = 0,
+        SET    LOCKED = 0,
                CLAIMED_AT = NULL
         WHERE  ID = ID_HELD(i)
         AND    CLAIMED_AT = TO_TIMESTAMP_TZ(CLAIMED_AT_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')

@@ -10,8 +10,7 @@ DECLARE /* severalora19.Fail */
 BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
         UPDATE JOBS
-        SET    STATE = 'N',
-               LOCKED = 0,
+        SET    LOCKED = 0,
                TRIES = TRIES + 1,
                CLAIMED_AT = NULL
         WHERE  ID = ID_HELD(i)

@@ -4,8 +4,7 @@
 -- index: (id NULLS FIRST) WHERE state = 'N' AND locked = false
 -- isolation: read committed
 UPDATE /* severalpg10sql.Claim */ jobs
-SET    state = 'N',
-       locked = true,
+SET    locked = true,
        claimed_at = now()
 WHERE  id = ANY (ARRAY(
            SELECT id

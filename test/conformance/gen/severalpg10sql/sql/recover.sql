@@ -4,8 +4,7 @@
 -- index: (claimed_at) WHERE state = 'N' AND locked = true
 -- isolation: read committed
 UPDATE /* severalpg10sql.Recover */ jobs
-SET    state = 'N',
-       locked = false,
+SET    locked = false,
        tries = tries + 1,
        claimed_at = NULL
 WHERE  id = ANY (ARRAY(

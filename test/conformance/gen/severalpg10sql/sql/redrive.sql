@@ -5,7 +5,6 @@
 -- isolation: read committed
 UPDATE /* severalpg10sql.Redrive */ jobs
 SET    state = 'N',
-       locked = false,
        tries = 0,
        claimed_at = NULL
 WHERE  id = ANY (ARRAY(

@@ -5,8 +5,7 @@
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 UPDATE /* severalpg10sql.Fail */ jobs
-SET    state = 'N',
-       locked = false,
+SET    locked = false,
        tries = tries + 1,
        claimed_at = NULL
 FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, claimed_at_held)

@@ -3,8 +3,7 @@
 -- locks: the database for writing, while the statement runs
 -- index: (id) WHERE state = 'N' AND locked = 0
 UPDATE /* severalsqlite.Claim */ jobs
-SET    state = 'N',
-       locked = 1,
+SET    locked = 1,
        claimed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
 WHERE  id = (
            SELECT id

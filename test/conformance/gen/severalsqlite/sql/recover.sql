@@ -3,8 +3,7 @@
 -- locks: the database for writing, while the statement runs
 -- index: (claimed_at) WHERE state = 'N' AND locked = 1
 UPDATE /* severalsqlite.Recover */ jobs
-SET    state = 'N',
-       locked = 0,
+SET    locked = 0,
        tries = tries + 1,
        claimed_at = NULL
 WHERE  id IN (

@@ -4,7 +4,6 @@
 -- index: none; it reads the table until it has found enough
 UPDATE /* severalsqlite.Redrive */ jobs
 SET    state = 'N',
-       locked = 0,
        tries = 0,
        claimed_at = NULL
 WHERE  id IN (

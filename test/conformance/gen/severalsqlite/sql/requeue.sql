@@ -4,8 +4,7 @@
 -- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* severalsqlite.Requeue */ jobs
-SET    state = 'N',
-       locked = 0,
+SET    locked = 0,
        claimed_at = NULL
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
