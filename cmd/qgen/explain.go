@@ -88,6 +88,9 @@ func explain(w io.Writer, p *plan.Package) {
 			for line := range strings.SplitSeq(strings.TrimSpace(i.DDL), "\n") {
 				fmt.Fprintf(e.w, "    %s\n", line)
 			}
+			if i.Then != "" {
+				e.text(i.Then)
+			}
 		}
 	}
 	if len(p.Notes) > 0 {

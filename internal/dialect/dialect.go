@@ -74,6 +74,7 @@ const (
 	NullFixed       Capability = "null_fixed"          // rows that IS NULL finds are in the order of what stands behind the column in an index
 	NullsApart      Capability = "nulls_apart"         // a range and the nulls beside it (c <= 1 OR c IS NULL) are found by an index each for itself, and else by reading it from end to end
 	IndexCompare    Capability = "index_compare"       // a comparison with a column behind those of an order is made in the index, before the row is read
+	NamedIndex      Capability = "named_index"         // a statement names the index by which it reads, and fails where that is missing or not to be used
 	IndexFilter     Capability = "index_filter"        // so is any condition over columns of the index
 	EqualityFirst   Capability = "equality_first"      // without statistics an index that begins with what is compared with one value is taken before one whose predicate says that
 	PredicateRules  Capability = "predicate_rules"     // sessions of some settings cannot write a table that has an index with a predicate
@@ -88,7 +89,7 @@ var capabilities = []Capability{
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, ReadsLocked, TargetOnce,
 	PredicateProof, PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAlike, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
 	FixedAmid, LocksNewest,
-	PartitionsBlock, IncrementalSort, NullFixed, NullsApart, EqualityFirst, PredicateRules, IndexCompare, IndexFilter,
+	PartitionsBlock, IncrementalSort, NullFixed, NullsApart, EqualityFirst, PredicateRules, IndexCompare, IndexFilter, NamedIndex,
 }
 
 // Dialect is one folder of templates.

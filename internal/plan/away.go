@@ -223,7 +223,8 @@ func (b *builder) locksAsItLooks() bool {
 func (b *builder) moveStatement(name, template string, limit int) *Statement {
 	r := b.running
 	s, v := b.newScope(), b.base("Claim")
-	v.Where, v.Order = s.ready(), s.order()
+	v.Where = s.ready()
+	s.inOrder(&v)
 	s.limit(&v, limit)
 	suffix := ""
 	s.beside = b.spec.Away.Claim

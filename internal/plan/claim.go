@@ -482,7 +482,7 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 	if b.pkg.Claim.Low != nil {
 		v.Where = append(v.Where, s.column(b.spec.Key[0])+" > "+s.arg(Arg{Kind: ArgLow}))
 	}
-	v.Order = s.order()
+	s.inOrder(&v)
 	s.limit(&v, limit)
 	suffix := ""
 	switch template {
@@ -715,7 +715,7 @@ func has(ix *schema.Index, c *schema.Column) bool {
 func (b *builder) readyRows(name, op string, fields []*Field, head ...string) *Statement {
 	s, v := b.newScope(), b.base(op)
 	v.Where = s.ready()
-	v.Order = s.order()
+	s.inOrder(&v)
 	s.limit(&v, b.mostReady())
 	if len(b.apart()) > 0 {
 		s.find(&v, v.Limit)
@@ -731,7 +731,7 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 	}
 	s, v := b.newScope(), b.base("Claim")
 	v.Where = s.ready()
-	v.Order = s.order()
+	s.inOrder(&v)
 	s.limit(&v, b.mostReady())
 	if b.findsFirst() {
 		s.find(&v, s.arg(Arg{Kind: ArgAhead}))
@@ -977,7 +977,7 @@ func (b *builder) holdStatement() *Statement {
 	s.listed = true
 	held := s.batchOf(ArgHeld, ArgHeldAll, b.pkg.Key, nil, nil, "_held")
 	v.Held = &held
-	v.Order = s.order()
+	s.inOrder(&v)
 	s.limit(&v, 0)
 	v.Returning, v.Stays = s.read(b.pkg.Fields), b.keepsHeld()
 	s.cursor(&v)

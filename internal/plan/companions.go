@@ -720,6 +720,7 @@ func (b *builder) explainCompanions(t *queue.Transition) string {
 func (b *builder) sweepLocked(t *queue.Transition, more []queue.Test, file, op, moves string) (step SweepStep) {
 	s, v := b.sweepScope(t), b.base(op)
 	v.Where = s.tests(slices.Concat(t.Tests, more))
+	s.name(&v, b.sweepIndex(op, t, more))
 	s.limit(&v, 0)
 	v.Returning, v.Stays = s.read(b.pkg.Key), !t.Delete
 	s.cursor(&v)

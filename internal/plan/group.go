@@ -607,7 +607,7 @@ func (b *builder) takeGroups(c *Claim) {
 func (b *builder) lockGroups() *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	v.Where = s.ready()
-	v.Order = s.order()
+	s.inOrder(&v)
 	s.limit(&v, b.mostReady())
 	s.over(b, v.Names.Candidate+".", func() {
 		v.Guard = []string{s.locksGroup()}

@@ -297,6 +297,9 @@ func (b *builder) rival(w wanted) (ix *schema.Index, keys []indexKey) {
 		return nil, nil
 	}
 	compared, served := leading(w.where), b.serving(w)
+	if b.namedIndex(w) != nil {
+		return nil, nil // by its name
+	}
 	if served != nil && (served.Where == "" || slices.ContainsFunc(compared, func(k indexKey) bool { return k.column == served.Columns[0].Column })) {
 		return nil, nil
 	}
@@ -1086,8 +1089,14 @@ func (b *builder) buildIndexes() {
 			made = nil
 			ix.Have, ix.Why = have.Name, w.why+b.refuseNote(w, b.columnsOf(have))+b.waitNote(w, b.columnsOf(have))+b.askNote(w, b.columnsOf(have))+b.nullsNote(w)
 			ix.serve(b, have, how, w)
-			if how == wholly && b.d.Fragments["adopt_index"].At(b.version) == "" { // else statements name it
+			if how == wholly && !b.namesServing(w) {
 				ix.take(b, w)
+			}
+			if b.can(dialect.NamedIndex) && b.namedIndex(w) == have {
+				ix.Lacking = map[string]string{"ready": "Claim and Peek fail, which name it", "expired": "Recover fails, which names it"}[w.kind]
+			}
+			if b.leftByArgument(w) {
+				ix.Why += "; " + byArgument
 			}
 			if b.holdsSpent(have, w) {
 				ix.Why += "; those whose tries are spent are few, and are read and passed over"
@@ -1366,7 +1375,7 @@ func (b *builder) existingText(ix *schema.Index) string {
 func (b *builder) usesHead(w wanted) string {
 	claim := b.claimIndex()
 	have, how := b.best(b.spec.Table.Indexes, w)
-	text := b.indexText(w)
+	text, own := b.indexText(w), have
 	if have != nil {
 		text = b.existingText(have)
 	} else {
@@ -1389,21 +1398,19 @@ func (b *builder) usesHead(w wanted) string {
 			text = b.existingText(b.besides(w)) + "; it reads others as well"
 		}
 	case how == few:
-		finds := slices.Concat(b.spec.Held, b.spec.Expired)
-		led, _ := b.leads(have, finds)
-		if by, other, _ := b.ledTo(finds); by != nil {
-			if better, _ := b.leads(by, finds); better > led {
-				text = other
-				break
-			}
-		}
-		text += b.findsBy(have)
+		_, text = b.foundAmong(have, text)
 	case how == sought, w.kind == claim.kind && w.sorted && len(w.columns) > 0 && how != single:
 		text += thenSorted
 	case how == passing:
 		text += b.passesRunning(have)
 	case w.rival != "":
 		text += "; where ANALYZE was not run the server may take " + w.rival + ", and sort"
+	case own == nil && w.then != "" && len(w.columns) > 0 && !b.unserved:
+		text += b.unnamed("unnamed_order")
+	case own != nil && b.leftByArgument(w):
+		text += "; " + byArgument
+	case own == nil && w.kind == "expired" && len(w.columns) > 0:
+		text += b.unnamed("unnamed_index")
 	case b.unserved && w.kind == claim.kind || have == nil && w.sorted && len(w.columns) == 0:
 		switch by, leads := b.ledToReady(); {
 		case by != nil:
@@ -1415,6 +1422,75 @@ func (b *builder) usesHead(w wanted) string {
 		}
 	}
 	return "index: " + text
+}
+
+// unnamed says in a head what the server may do before a statement names the index that is wanted, "" where
+// statements do not name it anyway.
+func (b *builder) unnamed(what string) string {
+	if text := b.d.Fragments[what].At(b.version); text != "" {
+		return "; " + text
+	}
+	return ""
+}
+
+// namedIndex returns the index of the table that gives the order which is wanted, or leads to what Recover looks
+// for, and which a statement names, so that the server takes no other; nil where it names none. It names none
+// where another index leads to rows by an argument in SQL, since these may be far fewer.
+func (b *builder) namedIndex(w wanted) *schema.Index {
+	if !b.can(dialect.NamedIndex) || w.sorted || w.kind != "ready" && w.kind != "expired" {
+		return nil
+	}
+	switch ix, how := b.best(b.spec.Table.Indexes, w); {
+	case how == few:
+		if by, _ := b.foundAmong(ix, ""); slices.Contains(b.spec.Table.Indexes, by) {
+			return by
+		}
+	case (how == passing || how == nearly || how == wholly) && !b.leftByArgument(w):
+		return ix
+	}
+	return nil
+}
+
+// byArgument says of an index that statements do not name.
+const byArgument = "by an argument the server may take another, and sort"
+
+// leftByArgument reports whether the server may take another index than the one of the table that gives the
+// order of a claim, since that leads to rows by an argument in SQL.
+func (b *builder) leftByArgument(w wanted) bool {
+	if !b.can(dialect.NamedIndex) || w.sorted || w.kind != "ready" {
+		return false
+	}
+	ix, how := b.best(b.spec.Table.Indexes, w)
+	return (how == passing || how == nearly || how == wholly) && slices.ContainsFunc(b.spec.Table.Indexes, func(other *schema.Index) bool {
+		if other == ix || other.Invisible || len(other.Columns) == 0 || other.Columns[0].Column == nil {
+			return false
+		}
+		return slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
+			return t.Op == queue.Raw && strings.Contains(t.SQL, "{arg:") && b.spec.Reads(t.SQL, other.Columns[0].Column)
+		})
+	})
+}
+
+// foundAmong returns which index finds the rows that somebody has, as itself and as text: one that does, or
+// another that leads to them better.
+func (b *builder) foundAmong(have *schema.Index, text string) (*schema.Index, string) {
+	finds := slices.Concat(b.spec.Held, b.spec.Expired)
+	led, _ := b.leads(have, finds)
+	if by, other, _ := b.ledTo(finds); by != nil {
+		if better, _ := b.leads(by, finds); better > led {
+			return by, other
+		}
+	}
+	return have, text + b.findsBy(have)
+}
+
+// namesServing reports whether statements name the index of the table that serves, so that one of another
+// name does not do.
+func (b *builder) namesServing(w wanted) bool {
+	if b.can(dialect.NamedIndex) {
+		return b.namedIndex(w) != nil
+	}
+	return b.d.Fragments["adopt_index"].At(b.version) != ""
 }
 
 // findsBy says that an index leads to the rows that somebody has, of which the statement wants some.

@@ -406,7 +406,8 @@ func (b *builder) leaseStatement(name, template string, limit int) *Statement {
 		v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
 		from = "the rows that claim_lock.sql locked"
 	default:
-		v.Where, v.Order = s.ready(), s.order()
+		v.Where = s.ready()
+		s.inOrder(&v)
 		s.limit(&v, limit)
 	}
 	if !returns && !b.d.LeaseAlias || batched && b.batches("lists") {

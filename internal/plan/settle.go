@@ -568,6 +568,7 @@ func (b *builder) sweep(t *queue.Transition, more []queue.Test, file, op, moves 
 func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, moves string, further func(*scope) []string) *Statement {
 	s, v := b.sweepScope(t), b.base(op)
 	v.Where = append(s.tests(slices.Concat(t.Tests, more)), further(s)...)
+	s.name(&v, b.sweepIndex(op, t, more))
 	s.limit(&v, 0)
 	suffix := s.pick(&v)
 	verb, rows := s.act(&v, t), b.counted()
@@ -615,6 +616,29 @@ func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 		text += "; it reads others as well"
 	}
 	return "index: " + text
+}
+
+// sweepIndex returns the index of the table that Recover names, which is that of its head; nil where it names none.
+func (b *builder) sweepIndex(op string, t *queue.Transition, more []queue.Test) *schema.Index {
+	if !b.can(dialect.NamedIndex) || op != "Recover" || b.spec.RecoversOwn() && b.spec.AtStart {
+		return nil
+	}
+	tests := slices.Concat(t.Tests, more)
+	by, _, rest := b.ledTo(tests)
+	if w, ok := b.expiredIndex(); ok && len(more) > 0 && (b.declines(w.kind, "") == "" || b.serving(w) != nil) {
+		by = b.namedIndex(w)
+	} else if !slices.Contains(b.spec.Table.Indexes, by) || len(rest) > 0 && b.heldLead(by) == nil {
+		return nil
+	}
+	// A name of an index that leads nowhere may be refused.
+	asks := func(t queue.Test) bool {
+		c := by.Columns[0].Column
+		return c != nil && t.Op != queue.Dead && (t.Column == c || t.Op == queue.Raw && b.spec.Reads(t.SQL, c))
+	}
+	if by == nil || by.Where == "" && !slices.ContainsFunc(tests, asks) {
+		return nil
+	}
+	return by
 }
 
 // purgeOverdue deletes jobs that nobody took in time.

@@ -52,6 +52,8 @@ type values struct {
 	Outside   string     // a column that the key index does not hold, so that reading the index alone is no choice; "" where the conditions have one
 	Served    string     // the table's index that gives the order of the queue
 	Follows   string     // that index, or else the one that is advised for it
+	Named     string     // the index of the table by which rows are found, where the statement names it
+	InRows    bool       // that is the table itself, in the order of its rows, and there are others
 	Passed    string     // the index that looks like the order and is not the queue's, where the server must be told
 	Variables []string   // of a block, that hold Pick
 	Marked    []string   // conditions that rows meet when a claim has marked them
@@ -279,6 +281,54 @@ func (v *values) of(d *dialect.Dialect, t *schema.Table) {
 	if t.Schema != "" {
 		v.Schema, v.Qualifier = d.Quote(t.Schema), d.Ident(t.Schema)+"."
 	}
+}
+
+// name has a statement find rows by an index of the table; nil leaves it to the server.
+func (s *scope) name(v *values, ix *schema.Index) {
+	switch {
+	case ix == nil:
+	case ix.Method == "rowid":
+		v.InRows = len(s.spec.Table.Indexes) > 1
+	case ix.Name != "":
+		v.Named = s.d.Ident(ix.Name)
+	}
+}
+
+// inOrder has a statement read rows in the order of the queue, by the index that gives it.
+func (s *scope) inOrder(v *values) {
+	v.Order = s.order()
+	w := s.claimIndex()
+	ix := s.namedIndex(w)
+	if len(v.Order) == 0 || ix == nil {
+		return
+	}
+	s.name(v, ix)
+	v.Where = slices.Clone(v.Where)
+	for _, c := range s.skippedTo(ix, w) {
+		for i, text := range v.Where {
+			if strings.HasPrefix(text, s.column(c)+" ") && !source.Mentions(ix.Where, c.Name) {
+				v.Where[i] = dialect.Fill(s.d.Fragments["hidden"].At(s.version), "condition", text)
+			}
+		}
+	}
+}
+
+// skippedTo returns the columns of an index to which the server might skip from value to value of those before,
+// though these do not come in the order of the queue then: it begins with columns of one value, and the first
+// one of the order stands between.
+func (b *builder) skippedTo(ix *schema.Index, w wanted) (columns []*schema.Column) {
+	lead := slices.IndexFunc(ix.Columns, func(c schema.IndexColumn) bool {
+		return slices.ContainsFunc(w.order(), func(k indexKey) bool { return k.column == c.Column })
+	})
+	if lead <= 0 {
+		return nil
+	}
+	for _, c := range ix.Columns[lead+1:] {
+		if c.Column != nil {
+			columns = append(columns, c.Column)
+		}
+	}
+	return columns
 }
 
 // keyIndex names the index that holds the key and nothing else.

@@ -4,6 +4,8 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX email_outbox_ready ON email_outbox (msg_id, not_before)
 WHERE  state = 'ready';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX email_outbox_expired ON email_outbox (lease_till)

@@ -59,7 +59,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 	}{
 		{verifyVersionSQL, "generate again with the server version in qgen.yaml, or upgrade the server"},
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database"},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without job_cmd_token_id every claim reads more rows than it takes, without job_jobs_expired Recover reads the claims that are good as well"},
+		{verifyIndexSQL, "create it with schema/indexes.sql; without job_cmd_token_id Claim and Peek fail, which name it, without job_jobs_expired Recover reads the claims that are good as well"},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

@@ -59,7 +59,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 	}{
 		{verifyVersionSQL, "generate again with the server version in qgen.yaml, or upgrade the server"},
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database"},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without task_queue_ready every claim reads more rows than it takes, without task_queue_taskqueuelite_expired Recover reads the claims that are good as well"},
+		{verifyIndexSQL, "create it with schema/indexes.sql; without task_queue_ready Claim and Peek fail, which name it, without task_queue_taskqueuelite_expired Recover reads the claims that are good as well"},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

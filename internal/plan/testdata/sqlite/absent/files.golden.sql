@@ -31,7 +31,7 @@
 INSERT /* filesq.Claim */ INTO files_acquired
        (id, path, mark)
 SELECT id, path, ?1
-FROM   files
+FROM   files NOT INDEXED
 ORDER  BY id
 LIMIT  ?2
 RETURNING id, path, mark;
@@ -44,7 +44,7 @@ RETURNING id, path, mark;
 INSERT /* filesq.Claim */ INTO files_acquired
        (id, path, mark)
 SELECT id, path, ?1
-FROM   files
+FROM   files NOT INDEXED
 ORDER  BY id
 LIMIT  1
 RETURNING id, path, mark;
@@ -191,7 +191,7 @@ FROM   (
 -- arguments: 1: limit
 SELECT /* filesq.Peek */
        id, path
-FROM   files
+FROM   files NOT INDEXED
 ORDER  BY id
 LIMIT  ?1;
 

@@ -41,7 +41,7 @@ INSERT /* notesq.Claim */ INTO notes_lease
        (id, token, worker, claimed_until, attempts)
 SELECT notes.id, ?1, ?2,
        CAST((julianday('now') - 2440587.5) * 86400000 + 300 * 1000 AS INTEGER), 1
-FROM   notes
+FROM   notes NOT INDEXED
 WHERE  NOT EXISTS (SELECT 1 FROM notes_lease WHERE notes_lease.id = notes.id AND NOT (notes_lease.failed_at IS NULL AND notes_lease.claimed_until <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)))
 ORDER  BY id
 LIMIT  ?3
@@ -161,7 +161,7 @@ SET    token = NULL,
        worker = NULL
 WHERE  id IN (
            SELECT id
-           FROM   notes_lease
+           FROM   notes_lease INDEXED BY notes_lease_expired
            WHERE  failed_at IS NULL
            AND    token IS NOT NULL
            AND    (EXISTS (SELECT 1 FROM notes WHERE notes_lease.id = notes.id))
@@ -209,7 +209,7 @@ FROM   notes LEFT JOIN notes_lease ON notes_lease.id = notes.id;
 -- arguments: 1: limit
 SELECT /* notesq.Peek */
        id, address
-FROM   notes
+FROM   notes NOT INDEXED
 WHERE  NOT EXISTS (SELECT 1 FROM notes_lease WHERE notes_lease.id = notes.id AND NOT (notes_lease.failed_at IS NULL AND notes_lease.claimed_until <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)))
 ORDER  BY id
 LIMIT  ?1;

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (site, path) WHERE state = 'new'
+-- index: (site, path) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* pagesq.Claim */ pages
 SET    state = 'busy'
@@ -54,7 +54,7 @@ RETURNING site, path;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (site, path) WHERE state = 'new'
+-- index: (site, path) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* pagesq.Claim */ pages
 SET    state = 'busy'
 WHERE  rowid = (
@@ -165,7 +165,7 @@ FROM   pages;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (site, path) WHERE state = 'new'
+-- index: (site, path) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* pagesq.Peek */
        site, path
@@ -250,3 +250,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX pages_ready ON pages (site, path)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

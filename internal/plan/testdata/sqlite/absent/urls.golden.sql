@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'todo'
+-- index: (id) WHERE status = 'todo'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* urlsq.Claim */ urls
 SET    status = 'in_progress'
@@ -52,7 +52,7 @@ RETURNING id, url;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'todo'
+-- index: (id) WHERE status = 'todo'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* urlsq.Claim */ urls
 SET    status = 'in_progress'
 WHERE  id = (
@@ -131,7 +131,7 @@ FROM   urls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'todo'
+-- index: (id) WHERE status = 'todo'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* urlsq.Peek */
        id, url
@@ -199,3 +199,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX urls_ready ON urls (id)
 WHERE  status = 'todo';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

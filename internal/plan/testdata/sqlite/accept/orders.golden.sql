@@ -37,7 +37,7 @@
 -- sql/claim_pick.sql
 -- claim: ready rows, of which claim.sql then takes those that the caller accepts
 -- locks: none
--- index: (shop, number) WHERE paid = 0
+-- index: (shop, number) WHERE paid = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param acceptValue int64, 2: shards, 3: shard, 4: limit
 SELECT /* ordersq.Claim */
        shop, number, stripe, weight, revision
@@ -207,7 +207,7 @@ FROM   orders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (shop, number) WHERE paid = 0
+-- index: (shop, number) WHERE paid = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param acceptValue int64, 2: shards, 3: shard, 4: limit
 SELECT /* ordersq.Peek */
        shop, number, stripe, weight, revision
@@ -297,3 +297,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over
 CREATE INDEX orders_ready ON orders (shop, number)
 WHERE  paid = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -37,7 +37,7 @@
 -- sql/claim_pick.sql
 -- claim: ready rows, of which claim.sql then takes those that the caller accepts
 -- locks: none
--- index: (site, urgency DESC, id) WHERE state = 'N'
+-- index: (site, urgency DESC, id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param site string, 2: limit
 SELECT /* rendersq.Claim */
        id, site, scene, memory_mb, urgency, tries
@@ -178,7 +178,7 @@ RETURNING id, until_at;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (until_at) WHERE state = 'A'
+-- index: (until_at) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* rendersq.Recover */ renders
 SET    state = 'N',
@@ -195,7 +195,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (until_at) WHERE state = 'A'
+-- index: (until_at) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* rendersq.Recover */ renders
 SET    state = 'E',
@@ -291,7 +291,7 @@ FROM   renders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (site, urgency DESC, id) WHERE state = 'N'
+-- index: (site, urgency DESC, id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param site string, 2: limit
 SELECT /* rendersq.Peek */
        id, site, scene, memory_mb, urgency, tries
@@ -367,6 +367,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX renders_ready ON renders (site, urgency DESC, id)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX renders_expired ON renders (until_at)

@@ -147,7 +147,7 @@ RETURNING id, till;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (till) WHERE state = 'busy'
+-- index: (till) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* byidq.Recover */ jobs
 SET    state = 'new',

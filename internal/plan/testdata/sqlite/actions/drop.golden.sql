@@ -32,7 +32,7 @@
 DELETE /* dropq.Claim */ FROM jobs
 WHERE  id IN (
            SELECT id
-           FROM   jobs
+           FROM   jobs INDEXED BY jobs_host
            WHERE  host = ?1
            ORDER  BY id
            LIMIT  ?2)
@@ -53,7 +53,7 @@ FROM   jobs;
 -- arguments: 1: param host string, 2: limit
 SELECT /* dropq.Peek */
        id, host, state, priority, till, reason
-FROM   jobs
+FROM   jobs INDEXED BY jobs_host
 WHERE  host = ?1
 ORDER  BY id
 LIMIT  ?2;
@@ -95,7 +95,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* dropq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('jobs_host', 'host, id', 'host', '')
+    VALUES ('jobs_host', '', '', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

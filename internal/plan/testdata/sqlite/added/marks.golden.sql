@@ -34,7 +34,7 @@
 DELETE /* marksq.Claim */ FROM marks
 WHERE  id IN (
            SELECT id
-           FROM   marks
+           FROM   marks INDEXED BY sqlite_autoindex_marks_1
            ORDER  BY id
            LIMIT  ?1)
 RETURNING id, address;
@@ -91,7 +91,7 @@ FROM   marks;
 -- arguments: 1: limit
 SELECT /* marksq.Peek */
        id, address
-FROM   marks
+FROM   marks INDEXED BY sqlite_autoindex_marks_1
 ORDER  BY id
 LIMIT  ?1;
 
@@ -144,7 +144,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* marksq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('sqlite_autoindex_marks_1', 'id', 'id', '')
+    VALUES ('sqlite_autoindex_marks_1', '', '', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

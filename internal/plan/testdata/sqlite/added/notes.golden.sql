@@ -162,7 +162,7 @@ SET    token = NULL,
        worker = NULL
 WHERE  id IN (
            SELECT id
-           FROM   notes_lease
+           FROM   notes_lease INDEXED BY notes_lease_expired
            WHERE  failed_at IS NULL
            AND    token IS NOT NULL
            AND    (EXISTS (SELECT 1 FROM notes WHERE notes_lease.id = notes.id))

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (depot, code) WHERE state = 'new'
+-- index: (depot, code) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* parcelsq.Claim */ parcels
 SET    state = 'busy'
@@ -53,7 +53,7 @@ RETURNING depot, code;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (depot, code) WHERE state = 'new'
+-- index: (depot, code) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* parcelsq.Claim */ parcels
 SET    state = 'busy'
 WHERE  rowid = (
@@ -213,7 +213,7 @@ FROM   parcels;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (depot, code) WHERE state = 'new'
+-- index: (depot, code) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* parcelsq.Peek */
        depot, code
@@ -299,3 +299,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX parcels_ready ON parcels (depot, code)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* callsq.Claim */ calls
 SET    state = 'busy'
@@ -52,7 +52,7 @@ RETURNING id, channel, not_after;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* callsq.Claim */ calls
 SET    state = 'busy'
 WHERE  id = (
@@ -161,7 +161,7 @@ FROM   calls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* callsq.Peek */
        id, channel, not_after
@@ -231,3 +231,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX calls_ready ON calls (id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

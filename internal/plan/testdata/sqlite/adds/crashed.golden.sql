@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'busy'
+-- index: (id) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* crashedq.Claim */ tasks
 SET    state = 'looked'
@@ -50,7 +50,7 @@ RETURNING id, started_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'busy'
+-- index: (id) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* crashedq.Claim */ tasks
 SET    state = 'looked'
 WHERE  id = (
@@ -107,7 +107,7 @@ FROM   tasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'busy'
+-- index: (id) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* crashedq.Peek */
        id, started_at
@@ -175,3 +175,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX tasks_crashed_ready ON tasks (id)
 WHERE  state = 'busy';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

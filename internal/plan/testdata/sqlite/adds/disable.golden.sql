@@ -32,7 +32,7 @@
 -- sql/claim_lock.sql
 -- claim: reads ready rows, which claim.sql then deletes
 -- locks: none yet; what is written meanwhile undoes the transaction
--- index: (channel, id)
+-- index: (channel, id); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param channel int64, 2: limit
 SELECT /* disableq.Claim */
        id, channel, state, not_after
@@ -78,7 +78,7 @@ FROM   calls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (channel, id)
+-- index: (channel, id); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param channel int64, 2: limit
 SELECT /* disableq.Peek */
        id, channel, state, not_after
@@ -163,3 +163,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX calls_disable_ready ON calls (channel, id);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

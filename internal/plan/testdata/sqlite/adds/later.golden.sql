@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'later'
+-- index: (id) WHERE state = 'later'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* laterq.Claim */ tasks
 SET    state = 'passing'
@@ -51,7 +51,7 @@ RETURNING id, started_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'later'
+-- index: (id) WHERE state = 'later'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* laterq.Claim */ tasks
 SET    state = 'passing'
 WHERE  id = (
@@ -131,7 +131,7 @@ FROM   tasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'later'
+-- index: (id) WHERE state = 'later'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* laterq.Peek */
        id, started_at
@@ -199,3 +199,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX tasks_later_ready ON tasks (id)
 WHERE  state = 'later';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

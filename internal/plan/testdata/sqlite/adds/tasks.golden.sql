@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to claimed
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new' AND started_at IS NULL
+-- index: (id) WHERE state = 'new' AND started_at IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* tasksq.Claim */ tasks
 SET    state = 'taken'
@@ -55,7 +55,7 @@ RETURNING id;
 -- sql/claim_1.sql
 -- claim: ready to claimed
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new' AND started_at IS NULL
+-- index: (id) WHERE state = 'new' AND started_at IS NULL; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* tasksq.Claim */ tasks
 SET    state = 'taken'
 WHERE  id = (
@@ -132,7 +132,7 @@ FROM   tasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new' AND started_at IS NULL
+-- index: (id) WHERE state = 'new' AND started_at IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* tasksq.Peek */
        id
@@ -202,3 +202,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX tasks_ready ON tasks (id)
 WHERE  state = 'new'
 AND    started_at IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -29,7 +29,7 @@
 -- sql/claim.sql
 -- claim: ready to gone
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new' AND started_at IS NOT NULL
+-- index: (id) WHERE state = 'new' AND started_at IS NOT NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 DELETE /* wornq.Claim */ FROM tasks
 WHERE  id IN (
@@ -52,7 +52,7 @@ FROM   tasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new' AND started_at IS NOT NULL
+-- index: (id) WHERE state = 'new' AND started_at IS NOT NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* wornq.Peek */
        id
@@ -122,3 +122,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX tasks_worn_ready ON tasks (id)
 WHERE  state = 'new'
 AND    started_at IS NOT NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

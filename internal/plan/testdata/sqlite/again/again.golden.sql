@@ -41,7 +41,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* againq.Claim */ again
 SET    state = 1,
@@ -58,7 +58,7 @@ RETURNING id, tries, at_ms, periods;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* againq.Claim */ again
 SET    state = 1,
        tries = tries + 1,
@@ -170,7 +170,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (at_ms) WHERE state = 1
+-- index: (at_ms) WHERE state = 1; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* againq.Recover */ again
 SET    state = 0,
@@ -264,7 +264,7 @@ FROM   again;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* againq.Peek */
        id, tries, at_ms, periods
@@ -335,6 +335,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX again_ready ON again (id)
 WHERE  state = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX again_expired ON again (at_ms)

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* freshq.Claim */ fresh
 SET    state = 1,
@@ -57,7 +57,7 @@ RETURNING id, tries, at_ms;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* freshq.Claim */ fresh
 SET    state = 1,
        tries = tries + 1,
@@ -148,7 +148,7 @@ RETURNING id, at_ms;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (at_ms) WHERE state = 1
+-- index: (at_ms) WHERE state = 1; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* freshq.Recover */ fresh
 SET    state = 0,
@@ -225,7 +225,7 @@ FROM   fresh;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* freshq.Peek */
        id, tries, at_ms
@@ -295,6 +295,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX fresh_ready ON fresh (id)
 WHERE  state = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX fresh_expired ON fresh (at_ms)

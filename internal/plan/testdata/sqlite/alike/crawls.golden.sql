@@ -43,7 +43,7 @@ UPDATE /* crawlsq.Claim */ crawls
 SET    till = unixepoch() + 300
 WHERE  rowid IN (
            SELECT rowid
-           FROM   crawls
+           FROM   crawls INDEXED BY sqlite_autoindex_crawls_1
            WHERE  (till <= unixepoch() OR till IS NULL)
            ORDER  BY site, "no"
            LIMIT  ?1)
@@ -57,7 +57,7 @@ UPDATE /* crawlsq.Claim */ crawls
 SET    till = unixepoch() + 300
 WHERE  rowid = (
            SELECT rowid
-           FROM   crawls
+           FROM   crawls INDEXED BY sqlite_autoindex_crawls_1
            WHERE  (till <= unixepoch() OR till IS NULL)
            ORDER  BY site, "no"
            LIMIT  1)
@@ -164,7 +164,7 @@ FROM   crawls;
 -- arguments: 1: limit
 SELECT /* crawlsq.Peek */
        site, "no", url
-FROM   crawls
+FROM   crawls INDEXED BY sqlite_autoindex_crawls_1
 WHERE  (till <= unixepoch() OR till IS NULL)
 ORDER  BY site, "no"
 LIMIT  ?1;
@@ -204,7 +204,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* crawlsq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('sqlite_autoindex_crawls_1', 'site, no', 'site, no', ''),
+    VALUES ('sqlite_autoindex_crawls_1', '', '', ''),
            ('crawls_like', 'url', 'url', '')
 ),
 have (name, columns, predicate) AS (

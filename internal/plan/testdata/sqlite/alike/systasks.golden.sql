@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'TODO'
+-- index: (id) WHERE status = 'TODO'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* systasksq.Claim */ systasks
 SET    status = 'WIP',
@@ -56,7 +56,7 @@ RETURNING id, kind, target, since;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'TODO'
+-- index: (id) WHERE status = 'TODO'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* systasksq.Claim */ systasks
 SET    status = 'WIP',
        since = unixepoch()
@@ -144,7 +144,7 @@ RETURNING id, since;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (since) WHERE status = 'WIP'
+-- index: (since) WHERE status = 'WIP'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* systasksq.Recover */ systasks
 SET    status = 'TODO',
@@ -228,7 +228,7 @@ FROM   systasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'TODO'
+-- index: (id) WHERE status = 'TODO'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* systasksq.Peek */
        id, kind, target
@@ -300,6 +300,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX systasks_ready ON systasks (id)
 WHERE  status = 'TODO';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX systasks_expired ON systasks (since)

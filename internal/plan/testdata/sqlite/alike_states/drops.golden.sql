@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready to gone
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE locked_by IS NULL
+-- index: (id) WHERE locked_by IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 DELETE /* dropsq.Claim */ FROM drops
 WHERE  id IN (
@@ -67,7 +67,7 @@ FROM   drops;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE locked_by IS NULL
+-- index: (id) WHERE locked_by IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* dropsq.Peek */
        id, hash
@@ -136,6 +136,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX drops_ready ON drops (id)
 WHERE  locked_by IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Enqueue: the rows that are like a new job
 CREATE INDEX drops_like ON drops (hash)

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state IN ('new', 'busy')
+-- index: (id) WHERE state IN ('new', 'busy'); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* loadsq.Claim */ loads
 SET    state = 'busy',
@@ -56,7 +56,7 @@ RETURNING id, hash, till;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state IN ('new', 'busy')
+-- index: (id) WHERE state IN ('new', 'busy'); until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* loadsq.Claim */ loads
 SET    state = 'busy',
        till = unixepoch() + 300
@@ -186,7 +186,7 @@ FROM   loads;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state IN ('new', 'busy')
+-- index: (id) WHERE state IN ('new', 'busy'); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* loadsq.Peek */
        id, hash
@@ -257,6 +257,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX loads_ready ON loads (id)
 WHERE  state IN ('new', 'busy');
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Enqueue: the rows that are like a new job
 CREATE INDEX loads_like ON loads (hash)

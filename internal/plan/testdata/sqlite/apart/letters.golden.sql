@@ -42,7 +42,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of letters_lease for each of ready rows
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE ended IS NULL
+-- index: (id) WHERE ended IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Token, 2: worker Worker, 3: limit
 INSERT /* lettersq.Claim */ INTO letters_lease
        (id, token, worker, claimed_until, attempts)
@@ -195,7 +195,7 @@ SET    token = NULL,
        worker = NULL
 WHERE  id IN (
            SELECT id
-           FROM   letters_lease
+           FROM   letters_lease INDEXED BY letters_lease_expired
            WHERE  failed_at IS NULL
            AND    token IS NOT NULL
            AND    attempts < 3
@@ -215,7 +215,7 @@ SET    token = NULL,
        failed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
 WHERE  id IN (
            SELECT id
-           FROM   letters_lease
+           FROM   letters_lease INDEXED BY letters_lease_expired
            WHERE  failed_at IS NULL
            AND    attempts >= 3
            AND    (EXISTS (SELECT 1 FROM letters WHERE letters_lease.id = letters.id AND letters.ended IS NULL))
@@ -311,7 +311,7 @@ FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE ended IS NULL
+-- index: (id) WHERE ended IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* lettersq.Peek */
        id, made
@@ -402,3 +402,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX letters_ready ON letters (id)
 WHERE  ended IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

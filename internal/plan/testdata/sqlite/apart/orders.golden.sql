@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (state, id) WHERE state = 'N'
+-- index: (state, id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* ordersq.Claim */ orders
 SET    state = 'A'
@@ -54,7 +54,7 @@ RETURNING id, made;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (state, id) WHERE state = 'N'
+-- index: (state, id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* ordersq.Claim */ orders
 SET    state = 'A'
 WHERE  id = (
@@ -207,7 +207,7 @@ FROM   orders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id) WHERE state = 'N'
+-- index: (state, id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */
        id, made
@@ -291,3 +291,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it begins with what its predicate says, or the server would take orders_made and sort where ANALYZE was not run
 CREATE INDEX orders_ready ON orders (state, id)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, due) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* pulsesq.Claim */ pulses
 SET    state = 'A'
@@ -56,7 +56,7 @@ RETURNING id, due, beyond;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, due) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* pulsesq.Claim */ pulses
 SET    state = 'A'
 WHERE  id = (
@@ -171,7 +171,7 @@ FROM   pulses;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, due) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* pulsesq.Peek */
        id, due, beyond
@@ -242,3 +242,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX pulses_ready ON pulses (id, due)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* endsq.Claim */ ends
 SET    state = 1,
@@ -55,7 +55,7 @@ RETURNING id, made, since;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* endsq.Claim */ ends
 SET    state = 1,
        since = unixepoch() + 60
@@ -160,7 +160,7 @@ FROM   ends;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* endsq.Peek */
        id, made
@@ -230,3 +230,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX ends_ready ON ends (id)
 WHERE  state = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -41,7 +41,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state = 0
+-- index: (id, run_at) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: given cost int, 2: limit
 UPDATE /* mailsq.Claim */ mails
 SET    state = 1,
@@ -59,7 +59,7 @@ RETURNING id, run_at, till, fails;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state = 0
+-- index: (id, run_at) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: given cost int
 UPDATE /* mailsq.Claim */ mails
 SET    state = 1,
@@ -201,7 +201,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (till) WHERE state = 1
+-- index: (till) WHERE state = 1; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* mailsq.Recover */ mails
 SET    state = 0,
@@ -218,7 +218,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (till) WHERE state = 1
+-- index: (till) WHERE state = 1; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* mailsq.Recover */ mails
 SET    state = 3,
@@ -315,7 +315,7 @@ FROM   mails;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, run_at) WHERE state = 0
+-- index: (id, run_at) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id, run_at, fails
@@ -390,6 +390,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX mails_ready ON mails (id, run_at)
 WHERE  state = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX mails_expired ON mails (till)

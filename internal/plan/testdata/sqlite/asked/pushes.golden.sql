@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (name, run_at) WHERE state = 0
+-- index: (name, run_at) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* pushesq.Claim */ pushes
 SET    state = 1
@@ -52,7 +52,7 @@ RETURNING name, run_at, pause;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (name, run_at) WHERE state = 0
+-- index: (name, run_at) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* pushesq.Claim */ pushes
 SET    state = 1
 WHERE  name = (
@@ -125,7 +125,7 @@ FROM   pushes;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (name, run_at) WHERE state = 0
+-- index: (name, run_at) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* pushesq.Peek */
        name, run_at, pause
@@ -196,3 +196,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX pushes_ready ON pushes (name, run_at)
 WHERE  state = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

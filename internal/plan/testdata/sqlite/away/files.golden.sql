@@ -221,7 +221,7 @@ RETURNING id, lease_till;
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes
 -- locks: the database for writing, while the statement runs
--- index: (lease_till)
+-- index: (lease_till); until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 SELECT /* filesq.Recover */
        id
@@ -254,7 +254,7 @@ RETURNING id;
 -- sql/recover_failed_lock.sql
 -- recover_failed: locks rows, which recover_failed.sql then writes
 -- locks: the database for writing, while the statement runs
--- index: (lease_till)
+-- index: (lease_till); until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 SELECT /* filesq.Recover */
        id

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state = 'N' AND tries > 0
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* countedq.Claim */ counted
 SET    state = 'A'
@@ -53,7 +53,7 @@ RETURNING id, tries, run_at, wait_m;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state = 'N' AND tries > 0
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* countedq.Claim */ counted
 SET    state = 'A'
 WHERE  id = (
@@ -194,7 +194,7 @@ FROM   counted;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, run_at) WHERE state = 'N' AND tries > 0
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* countedq.Peek */
        id, tries, run_at, wait_m
@@ -267,3 +267,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX counted_ready ON counted (id, run_at)
 WHERE  state = 'N'
 AND    tries > 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* toldq.Claim */ told
 SET    state = 'A',
@@ -54,7 +54,7 @@ RETURNING id, run_at, tries, wait_s, longest_s;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* toldq.Claim */ told
 SET    state = 'A',
        tries = tries + 1
@@ -223,7 +223,7 @@ FROM   told;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, run_at) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* toldq.Peek */
        id, run_at, tries, wait_s, longest_s
@@ -295,3 +295,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX told_ready ON told (id, run_at)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

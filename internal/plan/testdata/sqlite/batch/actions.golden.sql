@@ -40,7 +40,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* actionsq.Claim */
        id
@@ -157,7 +157,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (claimed) WHERE state = 'A'
+-- index: (claimed) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* actionsq.Recover */ actions
 SET    state = 'N',
@@ -252,7 +252,7 @@ FROM   actions;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* actionsq.Peek */
        id, hook, claim_id
@@ -341,6 +341,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX actions_ready ON actions (id)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX actions_expired ON actions (claimed)

@@ -31,7 +31,7 @@
 -- sql/claim_lock.sql
 -- claim: reads ready rows, which claim.sql then deletes
 -- locks: none yet; what is written meanwhile undoes the transaction
--- index: (kind, id)
+-- index: (kind, id); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param kind int64, 2: limit
 SELECT /* retiredq.Claim */
        id, kind
@@ -118,7 +118,7 @@ FROM   retired;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (kind, id)
+-- index: (kind, id); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param kind int64, 2: limit
 SELECT /* retiredq.Peek */
        id, kind
@@ -218,3 +218,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX retired_ready ON retired (kind, id);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

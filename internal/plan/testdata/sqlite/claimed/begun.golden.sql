@@ -41,7 +41,7 @@
 -- sql/claim.sql
 -- claim: ready to claimed
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0 AND start IS NULL
+-- index: (id) WHERE state = 0 AND start IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder, 2: limit
 UPDATE /* begunq.Claim */ begun
 SET    state = 1,
@@ -60,7 +60,7 @@ RETURNING id, since, holder;
 -- sql/claim_1.sql
 -- claim: ready to claimed
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0 AND start IS NULL
+-- index: (id) WHERE state = 0 AND start IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder
 UPDATE /* begunq.Claim */ begun
 SET    state = 1,
@@ -186,7 +186,7 @@ RETURNING id, since;
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (since) WHERE state = 1
+-- index: (since) WHERE state = 1; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* begunq.Recover */ begun
 SET    state = 0,
@@ -236,7 +236,7 @@ FROM   begun;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 0 AND start IS NULL
+-- index: (id) WHERE state = 0 AND start IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* begunq.Peek */
        id
@@ -309,6 +309,8 @@ WHERE  NOT EXISTS (
 CREATE INDEX begun_ready ON begun (id)
 WHERE  state = 0
 AND    start IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX begun_expired ON begun (since)

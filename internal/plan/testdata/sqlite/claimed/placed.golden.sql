@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to claimed
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder, 2: limit
 UPDATE /* placedq.Claim */ placed
 SET    state = 'A',
@@ -55,7 +55,7 @@ RETURNING id, holder, begun;
 -- sql/claim_1.sql
 -- claim: ready to claimed
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder
 UPDATE /* placedq.Claim */ placed
 SET    state = 'A',
@@ -195,7 +195,7 @@ FROM   placed;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* placedq.Peek */
        id, begun
@@ -265,3 +265,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX placed_ready ON placed (id)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -42,7 +42,7 @@
 -- sql/claim.sql
 -- claim: ready to claimed
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Token, 2: limit
 UPDATE /* runsq.Claim */ runs
 SET    state = 'assigned',
@@ -59,7 +59,7 @@ RETURNING id, token;
 -- sql/claim_1.sql
 -- claim: ready to claimed
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Token
 UPDATE /* runsq.Claim */ runs
 SET    state = 'assigned',
@@ -197,7 +197,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (beat) WHERE state IN ('assigned', 'running', 'aborting')
+-- index: (beat) WHERE state IN ('assigned', 'running', 'aborting'); until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* runsq.Recover */ runs
 SET    state = 'new',
@@ -277,7 +277,7 @@ FROM   runs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* runsq.Peek */
        id
@@ -364,6 +364,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX runs_ready ON runs (id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX runs_expired ON runs (beat)

@@ -42,7 +42,7 @@
 -- sql/claim.sql
 -- claim: ready to claimed
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'pending'
+-- index: (id) WHERE state = 'pending'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* tasksq.Claim */ tasks
 SET    state = 'waiting',
@@ -61,7 +61,7 @@ RETURNING id, till, tries, version, why;
 -- sql/claim_1.sql
 -- claim: ready to claimed
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'pending'
+-- index: (id) WHERE state = 'pending'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* tasksq.Claim */ tasks
 SET    state = 'waiting',
        till = CAST((julianday('now') - 2440587.5) * 86400000 + 300 * 1000 AS INTEGER),
@@ -201,7 +201,7 @@ RETURNING id, till, version;
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (till) WHERE state IN ('waiting', 'running')
+-- index: (till) WHERE state IN ('waiting', 'running'); until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* tasksq.Recover */ tasks
 SET    state = 'pending',
@@ -218,7 +218,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: claimed or running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (till) WHERE state IN ('waiting', 'running')
+-- index: (till) WHERE state IN ('waiting', 'running'); until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* tasksq.Recover */ tasks
 SET    state = 'failed',
@@ -296,7 +296,7 @@ FROM   tasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'pending'
+-- index: (id) WHERE state = 'pending'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* tasksq.Peek */
        id, tries, version, why
@@ -370,6 +370,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX tasks_ready ON tasks (id)
 WHERE  state = 'pending';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX tasks_expired ON tasks (till)

@@ -31,7 +31,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of buildrequest_claims for each of ready rows
 -- locks: the database for writing, while the statement runs
--- index: (builderid, priority DESC, submitted_at, id) WHERE complete = 0
+-- index: (builderid, priority DESC, submitted_at, id) WHERE complete = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Masterid, 2: param builderid int64, 3: limit
 INSERT /* buildsq.Claim */ INTO buildrequest_claims
        (brid, masterid, claimed_at)
@@ -160,7 +160,7 @@ FROM   buildrequests LEFT JOIN buildrequest_claims ON buildrequest_claims.brid =
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (builderid, priority DESC, submitted_at, id) WHERE complete = 0
+-- index: (builderid, priority DESC, submitted_at, id) WHERE complete = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param builderid int64, 2: limit
 SELECT /* buildsq.Peek */
        id, builderid, priority, submitted_at
@@ -251,3 +251,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX buildrequests_builds_ready ON buildrequests (builderid, priority DESC, submitted_at, id)
 WHERE  complete = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

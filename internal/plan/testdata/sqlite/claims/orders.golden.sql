@@ -38,7 +38,7 @@ INSERT /* ordersq.Claim */ INTO reservations
        (region, order_no, holder, since, tries)
 SELECT orders.region, orders.seq, ?1,
        CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), 1
-FROM   orders
+FROM   orders INDEXED BY sqlite_autoindex_orders_1
 WHERE  NOT EXISTS (SELECT 1 FROM reservations WHERE reservations.region = orders.region AND reservations.order_no = orders.seq AND NOT (reservations.since <= CAST((julianday('now') - 2440587.5) * 86400000 - 1800 * 1000 AS INTEGER)))
 ORDER  BY region, seq
 LIMIT  ?2
@@ -203,7 +203,7 @@ FROM   orders LEFT JOIN reservations ON reservations.region = orders.region AND 
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */
        region, seq, body
-FROM   orders
+FROM   orders INDEXED BY sqlite_autoindex_orders_1
 WHERE  NOT EXISTS (SELECT 1 FROM reservations WHERE reservations.region = orders.region AND reservations.order_no = orders.seq AND NOT (reservations.since <= CAST((julianday('now') - 2440587.5) * 86400000 - 1800 * 1000 AS INTEGER)))
 ORDER  BY region, seq
 LIMIT  ?1;
@@ -262,7 +262,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* ordersq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('sqlite_autoindex_orders_1', 'region, seq', 'region, seq', '')
+    VALUES ('sqlite_autoindex_orders_1', '', '', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

@@ -32,7 +32,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of buildrequest_claims for each of ready rows
 -- locks: the database for writing, while the statement runs
--- index: (builderid, priority DESC, submitted_at, id) WHERE complete = 0
+-- index: (builderid, priority DESC, submitted_at, id) WHERE complete = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Masterid, 2: param builderid int64, 3: limit
 INSERT /* watchedq.Claim */ INTO buildrequest_claims
        (brid, masterid, claimed_at)
@@ -174,7 +174,7 @@ FROM   buildrequests LEFT JOIN buildrequest_claims ON buildrequest_claims.brid =
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (builderid, priority DESC, submitted_at, id) WHERE complete = 0
+-- index: (builderid, priority DESC, submitted_at, id) WHERE complete = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param builderid int64, 2: limit
 SELECT /* watchedq.Peek */
        id, builderid, priority, complete_at, submitted_at
@@ -266,3 +266,5 @@ WHERE  NOT EXISTS (
 -- buildsq advises the same
 CREATE INDEX buildrequests_builds_ready ON buildrequests (builderid, priority DESC, submitted_at, id)
 WHERE  complete = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

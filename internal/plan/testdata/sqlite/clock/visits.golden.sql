@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, due) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* visitsq.Claim */ visits
 SET    state = 'R',
@@ -55,7 +55,7 @@ RETURNING id, due, made;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, due) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* visitsq.Claim */ visits
 SET    state = 'R',
        heard = (datetime('now', '+1 day'))
@@ -135,7 +135,7 @@ FROM   visits;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, due) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* visitsq.Peek */
        id, due, made
@@ -208,3 +208,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over; rows that wait for their time are passed over in it
 CREATE INDEX visits_ready ON visits (id, due)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

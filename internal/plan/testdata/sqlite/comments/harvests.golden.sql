@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state IN (0, 3)
+-- index: (id) WHERE state IN (0, 3); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* harvestsq.Claim */ harvests
 SET    state = 1,
@@ -56,7 +56,7 @@ RETURNING id, since;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state IN (0, 3)
+-- index: (id) WHERE state IN (0, 3); until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* harvestsq.Claim */ harvests
 SET    state = 1,
        since = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
@@ -144,7 +144,7 @@ RETURNING id, since;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (since) WHERE state = 1
+-- index: (since) WHERE state = 1; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* harvestsq.Recover */ harvests
 SET    state = 0,
@@ -205,7 +205,7 @@ FROM   harvests;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state IN (0, 3)
+-- index: (id) WHERE state IN (0, 3); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* harvestsq.Peek */
        id
@@ -274,6 +274,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX harvests_ready ON harvests (id)
 WHERE  state IN (0, 3);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX harvests_expired ON harvests (since)

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE server IS NULL
+-- index: (id) WHERE server IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Server, 2: limit
 UPDATE /* queue.Claim */ queue
 SET    server = ?1
@@ -52,7 +52,7 @@ RETURNING id, server;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE server IS NULL
+-- index: (id) WHERE server IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Server
 UPDATE /* queue.Claim */ queue
 SET    server = ?1
@@ -159,7 +159,7 @@ FROM   queue;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE server IS NULL
+-- index: (id) WHERE server IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* queue.Peek */
        id
@@ -226,3 +226,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX queue_ready ON queue (id)
 WHERE  server IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* scansq.Claim */ scans
 SET    state = 'busy',
@@ -55,7 +55,7 @@ RETURNING id, since;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* scansq.Claim */ scans
 SET    state = 'busy',
        since = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
@@ -144,7 +144,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (since) WHERE state = 'busy'
+-- index: (since) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* scansq.Recover */ scans
 SET    state = 'new',
@@ -191,7 +191,7 @@ FROM   scans;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* scansq.Peek */
        id
@@ -261,6 +261,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX scans_ready ON scans (id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX scans_expired ON scans (since)

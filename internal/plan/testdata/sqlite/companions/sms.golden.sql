@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (priority DESC, inserted_at, id, due_at) WHERE state = 'new'
+-- index: (priority DESC, inserted_at, id, due_at) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Token, 2: worker Sender, 3: limit
 UPDATE /* smsq.Claim */ outbox
 SET    lease_till = CAST((julianday('now') - 2440587.5) * 86400000 + 300 * 1000 AS INTEGER),
@@ -58,7 +58,7 @@ RETURNING id, inserted_at, due_at, lease_till, token, retries, priority, number_
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (priority DESC, inserted_at, id, due_at) WHERE state = 'new'
+-- index: (priority DESC, inserted_at, id, due_at) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Token, 2: worker Sender
 UPDATE /* smsq.Claim */ outbox
 SET    lease_till = CAST((julianday('now') - 2440587.5) * 86400000 + 300 * 1000 AS INTEGER),
@@ -414,7 +414,7 @@ RETURNING id, lease_till;
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes
 -- locks: the database for writing, while the statement runs
--- index: (lease_till) WHERE state = 'busy'
+-- index: (lease_till) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 SELECT /* smsq.Recover */
        id
@@ -453,7 +453,7 @@ RETURNING id;
 -- sql/recover_failed_lock.sql
 -- recover_failed: locks rows, which recover_failed.sql then writes
 -- locks: the database for writing, while the statement runs
--- index: (lease_till) WHERE state = 'busy'
+-- index: (lease_till) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 SELECT /* smsq.Recover */
        id
@@ -572,7 +572,7 @@ FROM   outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (priority DESC, inserted_at, id, due_at) WHERE state = 'new'
+-- index: (priority DESC, inserted_at, id, due_at) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* smsq.Peek */
        id, inserted_at, due_at, retries, priority, number_to, last_error, body
@@ -768,6 +768,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX outbox_sms_ready ON outbox (priority DESC, inserted_at, id, due_at)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX outbox_sms_expired ON outbox (lease_till)

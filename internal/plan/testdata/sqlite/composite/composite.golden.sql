@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (tenant, move_no) WHERE state = 'new'
+-- index: (tenant, move_no) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Holder, 2: limit
 UPDATE /* compositeq.Claim */ moves
 SET    state = 'busy',
@@ -52,7 +52,7 @@ RETURNING tenant, move_no, holder;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (tenant, move_no) WHERE state = 'new'
+-- index: (tenant, move_no) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Holder
 UPDATE /* compositeq.Claim */ moves
 SET    state = 'busy',
@@ -180,7 +180,7 @@ FROM   moves;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (tenant, move_no) WHERE state = 'new'
+-- index: (tenant, move_no) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* compositeq.Peek */
        tenant, move_no
@@ -250,3 +250,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX moves_composite_ready ON moves (tenant, move_no)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -36,7 +36,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (tenant, move_no) WHERE state = 'new'
+-- index: (tenant, move_no) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* guardedq.Claim */
        tenant, move_no
@@ -178,7 +178,7 @@ FROM   moves;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (tenant, move_no) WHERE state = 'new'
+-- index: (tenant, move_no) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* guardedq.Peek */
        tenant, move_no
@@ -249,3 +249,5 @@ WHERE  NOT EXISTS (
 -- compositeq advises the same
 CREATE INDEX moves_composite_ready ON moves (tenant, move_no)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder, 2: limit
 UPDATE /* askedq.Claim */ asked
 SET    state = 'A',
@@ -57,7 +57,7 @@ RETURNING id, run_at, tries, holder;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder
 UPDATE /* askedq.Claim */ asked
 SET    state = 'A',
@@ -210,7 +210,7 @@ FROM   asked;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, run_at) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* askedq.Peek */
        id, run_at, tries
@@ -282,3 +282,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX asked_ready ON asked (id, run_at)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

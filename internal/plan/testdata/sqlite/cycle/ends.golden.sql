@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state = 'N' AND run_at <> 0
+-- index: (id, run_at) WHERE state = 'N' AND run_at <> 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* endsq.Claim */ ends
 SET    state = 'A'
@@ -55,7 +55,7 @@ RETURNING id, run_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state = 'N' AND run_at <> 0
+-- index: (id, run_at) WHERE state = 'N' AND run_at <> 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* endsq.Claim */ ends
 SET    state = 'A'
 WHERE  id = (
@@ -161,7 +161,7 @@ FROM   ends;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, run_at) WHERE state = 'N' AND run_at <> 0
+-- index: (id, run_at) WHERE state = 'N' AND run_at <> 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* endsq.Peek */
        id, run_at
@@ -232,3 +232,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX ends_ready ON ends (id, run_at)
 WHERE  state = 'N'
 AND    run_at <> 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

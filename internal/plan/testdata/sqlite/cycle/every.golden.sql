@@ -41,7 +41,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state = 'N' AND tries > 0
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* everyq.Claim */ every
 SET    state = 'A',
@@ -59,7 +59,7 @@ RETURNING id, run_at, till, tries, every;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state = 'N' AND tries > 0
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* everyq.Claim */ every
 SET    state = 'A',
        till = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+300 seconds')
@@ -177,7 +177,7 @@ RETURNING id, till;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (till) WHERE state = 'A'
+-- index: (till) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* everyq.Recover */ every
 SET    state = 'N',
@@ -194,7 +194,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (till) WHERE state = 'A'
+-- index: (till) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* everyq.Recover */ every
 SET    state = 'N',
@@ -265,7 +265,7 @@ FROM   every;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, run_at) WHERE state = 'N' AND tries > 0
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* everyq.Peek */
        id, run_at, tries, every
@@ -341,6 +341,8 @@ WHERE  NOT EXISTS (
 CREATE INDEX every_ready ON every (id, run_at)
 WHERE  state = 'N'
 AND    tries > 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX every_expired ON every (till)

@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: the ready rows of one shard; nothing is written
 -- locks: none; the shard keeps workers apart
--- index: (run_at, id)
+-- index: (run_at, id); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: shards, 2: shard, 3: limit
 SELECT /* reckonedq.Claim */
        id, run_at, wait_s
@@ -116,7 +116,7 @@ FROM   reckoned;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (run_at, id)
+-- index: (run_at, id); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: shards, 2: shard, 3: limit
 SELECT /* reckonedq.Peek */
        id, run_at, wait_s
@@ -184,3 +184,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX reckoned_ready ON reckoned (run_at, id);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

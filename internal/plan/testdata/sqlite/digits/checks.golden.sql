@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, again) WHERE ended = ''
+-- index: (id, again) WHERE ended = ''; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* checksq.Claim */ checks
 SET    since = printf('%011d', unixepoch())
@@ -54,7 +54,7 @@ RETURNING id, since, again;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, again) WHERE ended = ''
+-- index: (id, again) WHERE ended = ''; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* checksq.Claim */ checks
 SET    since = printf('%011d', unixepoch())
 WHERE  id = (
@@ -201,7 +201,7 @@ FROM   checks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, again) WHERE ended = ''
+-- index: (id, again) WHERE ended = ''; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* checksq.Peek */
        id, since, again
@@ -272,3 +272,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX checks_ready ON checks (id, again)
 WHERE  ended = '';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

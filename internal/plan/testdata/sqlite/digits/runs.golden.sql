@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_text) WHERE state = 'N'
+-- index: (id, run_text) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* runsq.Claim */ runs
 SET    state = 'A',
@@ -56,7 +56,7 @@ RETURNING id, run_text, held_till, made, tries, body;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_text) WHERE state = 'N'
+-- index: (id, run_text) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* runsq.Claim */ runs
 SET    state = 'A',
        held_till = printf('%017d', CAST((julianday('now') - 2440587.5) * 86400000000 + 300 * 1000000 AS INTEGER))
@@ -171,7 +171,7 @@ RETURNING id, held_till;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (held_till) WHERE state = 'A'
+-- index: (held_till) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* runsq.Recover */ runs
 SET    state = 'N',
@@ -188,7 +188,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (held_till) WHERE state = 'A'
+-- index: (held_till) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* runsq.Recover */ runs
 SET    state = 'F',
@@ -287,7 +287,7 @@ FROM   runs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, run_text) WHERE state = 'N'
+-- index: (id, run_text) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* runsq.Peek */
        id, run_text, made, tries, body
@@ -362,6 +362,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX runs_ready ON runs (id, run_text)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX runs_expired ON runs (held_till)

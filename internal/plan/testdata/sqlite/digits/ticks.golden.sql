@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, due_at) WHERE state = 'N'
+-- index: (id, due_at) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* ticksq.Claim */ ticks
 SET    state = 'A',
@@ -56,7 +56,7 @@ RETURNING id, due_at, since, tries, wait_s;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, due_at) WHERE state = 'N'
+-- index: (id, due_at) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* ticksq.Claim */ ticks
 SET    state = 'A',
        since = (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000)
@@ -169,7 +169,7 @@ RETURNING id, since;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (since) WHERE state = 'A'
+-- index: (since) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* ticksq.Recover */ ticks
 SET    state = 'N',
@@ -186,7 +186,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (since) WHERE state = 'A'
+-- index: (since) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* ticksq.Recover */ ticks
 SET    state = 'F',
@@ -287,7 +287,7 @@ FROM   ticks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, due_at) WHERE state = 'N'
+-- index: (id, due_at) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* ticksq.Peek */
        id, due_at, tries, wait_s
@@ -361,6 +361,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX ticks_ready ON ticks (id, due_at)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX ticks_expired ON ticks (since)

@@ -44,7 +44,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (ref) WHERE status = 1
+-- index: (ref) WHERE status = 1; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* jobsq.Claim */ jobs
 SET    status = 3,
@@ -60,7 +60,7 @@ RETURNING ref, job_data, till;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (ref) WHERE status = 1
+-- index: (ref) WHERE status = 1; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* jobsq.Claim */ jobs
 SET    status = 3,
        till = unixepoch() + 300
@@ -261,7 +261,7 @@ RETURNING ref;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (till) WHERE status = 3
+-- index: (till) WHERE status = 3; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* jobsq.Recover */ jobs
 SET    status = 1,
@@ -358,7 +358,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (ref) WHERE status = 1
+-- index: (ref) WHERE status = 1; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* jobsq.Peek */
        ref, job_data
@@ -444,6 +444,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX jobs_ready ON jobs (ref)
 WHERE  status = 1;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX jobs_expired ON jobs (till)

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, due) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* roundsq.Claim */ rounds
 SET    state = 'A'
@@ -55,7 +55,7 @@ RETURNING id, due;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, due) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* roundsq.Claim */ rounds
 SET    state = 'A'
 WHERE  id = (
@@ -165,7 +165,7 @@ FROM   rounds;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, due) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* roundsq.Peek */
        id, due
@@ -234,3 +234,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX rounds_ready ON rounds (id, due)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

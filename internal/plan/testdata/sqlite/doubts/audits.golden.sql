@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE processed IS NULL
+-- index: (id) WHERE processed IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* auditsq.Claim */ audits
 SET    claimed = unixepoch()
@@ -52,7 +52,7 @@ RETURNING id, claimed;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE processed IS NULL
+-- index: (id) WHERE processed IS NULL; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* auditsq.Claim */ audits
 SET    claimed = unixepoch()
 WHERE  id = (
@@ -180,7 +180,7 @@ FROM   audits;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE processed IS NULL
+-- index: (id) WHERE processed IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* auditsq.Peek */
        id
@@ -249,3 +249,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX audits_ready ON audits (id)
 WHERE  processed IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, next) WHERE running = 0
+-- index: (id, next) WHERE running = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param host string, 2: limit
 UPDATE /* cronsq.Claim */ crons
 SET    running = 1
@@ -57,7 +57,7 @@ RETURNING id, result, again, deleted, host, next;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, next) WHERE running = 0
+-- index: (id, next) WHERE running = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param host string
 UPDATE /* cronsq.Claim */ crons
 SET    running = 1
@@ -180,7 +180,7 @@ FROM   crons;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, next) WHERE running = 0
+-- index: (id, next) WHERE running = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param host string, 2: limit
 SELECT /* cronsq.Peek */
        id, result, again, deleted, host, next
@@ -254,3 +254,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over; rows that wait for their time are passed over in it
 CREATE INDEX crons_ready ON crons (id, next)
 WHERE  running = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

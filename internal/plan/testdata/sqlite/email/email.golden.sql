@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (kind, msg_id, not_before) WHERE state = 'ready'
+-- index: (kind, msg_id, not_before) WHERE state = 'ready'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Token, 2: param kind string, 3: limit
 UPDATE /* emailq.Claim */ email_outbox
 SET    state = 'running',
@@ -59,7 +59,7 @@ RETURNING msg_id, kind, created_at, not_before, lease_till, token, tries, last_e
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (kind, msg_id, not_before) WHERE state = 'ready'
+-- index: (kind, msg_id, not_before) WHERE state = 'ready'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Token, 2: param kind string
 UPDATE /* emailq.Claim */ email_outbox
 SET    state = 'running',
@@ -180,7 +180,7 @@ RETURNING msg_id, lease_till;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (lease_till) WHERE state = 'running'
+-- index: (lease_till) WHERE state = 'running'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* emailq.Recover */ email_outbox
 SET    state = 'ready',
@@ -197,7 +197,7 @@ WHERE  msg_id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (lease_till) WHERE state = 'running'
+-- index: (lease_till) WHERE state = 'running'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* emailq.Recover */ email_outbox
 SET    state = 'failed',
@@ -297,7 +297,7 @@ FROM   email_outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (kind, msg_id, not_before) WHERE state = 'ready'
+-- index: (kind, msg_id, not_before) WHERE state = 'ready'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param kind string, 2: limit
 SELECT /* emailq.Peek */
        msg_id, kind, created_at, not_before, tries, last_error, body
@@ -375,6 +375,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX email_outbox_ready ON email_outbox (kind, msg_id, not_before)
 WHERE  state = 'ready';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX email_outbox_expired ON email_outbox (lease_till)

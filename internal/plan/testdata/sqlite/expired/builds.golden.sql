@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'pending'
+-- index: (id) WHERE state = 'pending'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* buildsq.Claim */ builds
 SET    state = 'running',
@@ -54,7 +54,7 @@ RETURNING id, until, reason;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'pending'
+-- index: (id) WHERE state = 'pending'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* buildsq.Claim */ builds
 SET    state = 'running',
        until = unixepoch() + 300
@@ -147,7 +147,7 @@ RETURNING id, until;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim to failed
 -- locks: the database for writing, while the statement runs
--- index: (until) WHERE state = 'running'
+-- index: (until) WHERE state = 'running'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* buildsq.Recover */ builds
 SET    state = 'failed',
@@ -225,7 +225,7 @@ FROM   builds;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'pending'
+-- index: (id) WHERE state = 'pending'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* buildsq.Peek */
        id, reason
@@ -297,6 +297,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX builds_ready ON builds (id)
 WHERE  state = 'pending';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX builds_expired ON builds (until)

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Node, 2: limit
 UPDATE /* importsq.Claim */ imports
 SET    state = 'A',
@@ -52,7 +52,7 @@ RETURNING id, node;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Node
 UPDATE /* importsq.Claim */ imports
 SET    state = 'A',
@@ -123,7 +123,7 @@ RETURNING id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim to failed
 -- locks: the database for writing, while the statement runs
--- index: (node) WHERE state = 'A'
+-- index: (node) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: param alive []string, 2: limit
 UPDATE /* importsq.Recover */ imports
 SET    state = 'F'
@@ -193,7 +193,7 @@ FROM   imports;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* importsq.Peek */
        id
@@ -262,6 +262,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX imports_ready ON imports (id)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX imports_expired ON imports (node)

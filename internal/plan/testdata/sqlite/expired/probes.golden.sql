@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE busy = 0
+-- index: (id) WHERE busy = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* probesq.Claim */ probes
 SET    busy = 1,
@@ -53,7 +53,7 @@ RETURNING id, begun, seen, attempts;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE busy = 0
+-- index: (id) WHERE busy = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* probesq.Claim */ probes
 SET    busy = 1,
        begun = unixepoch()
@@ -164,7 +164,7 @@ RETURNING id;
 -- sql/recover_failed_lock.sql
 -- recover_failed: locks rows, which recover_failed.sql then writes
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE busy = 1
+-- index: (id) WHERE busy = 1; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 SELECT /* probesq.Recover */
        id
@@ -251,7 +251,7 @@ FROM   probes;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE busy = 0
+-- index: (id) WHERE busy = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* probesq.Peek */
        id, seen, attempts
@@ -356,6 +356,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX probes_ready ON probes (id)
 WHERE  busy = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: rows that somebody has
 CREATE INDEX probes_expired ON probes (id)

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, "last") WHERE state = 'new'
+-- index: (id, "last") WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param most int, 2: limit
 UPDATE /* buildsq.Claim */ builds
 SET    state = 'busy'
@@ -52,7 +52,7 @@ RETURNING id, size, "last";
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, "last") WHERE state = 'new'
+-- index: (id, "last") WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param most int
 UPDATE /* buildsq.Claim */ builds
 SET    state = 'busy'
@@ -152,7 +152,7 @@ FROM   builds;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, "last") WHERE state = 'new'
+-- index: (id, "last") WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param most int, 2: limit
 SELECT /* buildsq.Peek */
        id, size, "last"
@@ -223,3 +223,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over; rows that wait for their time are passed over in it
 CREATE INDEX builds_ready ON builds (id, "last")
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

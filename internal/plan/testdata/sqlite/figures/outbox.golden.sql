@@ -41,7 +41,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent = 0 AND attempts < 5
+-- index: (id) WHERE sent = 0 AND attempts < 5; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* outboxq.Claim */ outbox
 SET    attempts = attempts + 1,
@@ -59,7 +59,7 @@ RETURNING id, attempts, "last";
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent = 0 AND attempts < 5
+-- index: (id) WHERE sent = 0 AND attempts < 5; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* outboxq.Claim */ outbox
 SET    attempts = attempts + 1,
        "last" = unixepoch()
@@ -236,7 +236,7 @@ FROM   outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE sent = 0 AND attempts < 5
+-- index: (id) WHERE sent = 0 AND attempts < 5; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* outboxq.Peek */
        id, attempts
@@ -308,3 +308,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX outbox_ready ON outbox (id)
 WHERE  sent = 0
 AND    attempts < 5;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

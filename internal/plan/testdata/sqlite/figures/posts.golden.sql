@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent = 0
+-- index: (id) WHERE sent = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* postsq.Claim */ posts
 SET    "last" = unixepoch()
@@ -53,7 +53,7 @@ RETURNING id, "last";
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent = 0
+-- index: (id) WHERE sent = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* postsq.Claim */ posts
 SET    "last" = unixepoch()
 WHERE  id = (
@@ -177,7 +177,7 @@ FROM   posts;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE sent = 0
+-- index: (id) WHERE sent = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* postsq.Peek */
        id
@@ -246,3 +246,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX posts_ready ON posts (id)
 WHERE  sent = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

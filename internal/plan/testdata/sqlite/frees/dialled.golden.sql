@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* dialledq.Claim */ calls
 SET    state = 'busy'
@@ -50,7 +50,7 @@ RETURNING id, agent;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* dialledq.Claim */ calls
 SET    state = 'busy'
 WHERE  id = (
@@ -145,7 +145,7 @@ FROM   calls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* dialledq.Peek */
        id, agent
@@ -213,3 +213,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX calls_dialled_ready ON calls (id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'dropped'
+-- index: (id) WHERE state = 'dropped'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* droppedq.Claim */ items
 SET    state = 'busy',
@@ -54,7 +54,7 @@ RETURNING id, claimed_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'dropped'
+-- index: (id) WHERE state = 'dropped'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* droppedq.Claim */ items
 SET    state = 'busy',
        claimed_at = unixepoch()
@@ -144,7 +144,7 @@ FROM   items;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'dropped'
+-- index: (id) WHERE state = 'dropped'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* droppedq.Peek */
        id
@@ -212,3 +212,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX items_dropped_ready ON items (id)
 WHERE  state = 'dropped';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'pending'
+-- index: (id) WHERE state = 'pending'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* freshq.Claim */ loads
 SET    state = 'busy',
@@ -54,7 +54,7 @@ RETURNING id, claimed_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'pending'
+-- index: (id) WHERE state = 'pending'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* freshq.Claim */ loads
 SET    state = 'busy',
        claimed_at = unixepoch()
@@ -143,7 +143,7 @@ RETURNING id, claimed_at;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (claimed_at) WHERE state = 'busy'
+-- index: (claimed_at) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* freshq.Recover */ loads
 SET    state = 'pending',
@@ -177,7 +177,7 @@ FROM   loads;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'pending'
+-- index: (id) WHERE state = 'pending'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* freshq.Peek */
        id
@@ -246,6 +246,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX loads_fresh_ready ON loads (id)
 WHERE  state = 'pending';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX loads_fresh_expired ON loads (claimed_at)

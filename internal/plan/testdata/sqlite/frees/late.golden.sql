@@ -29,7 +29,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'busy'
+-- index: (id) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param before int64, 2: limit
 UPDATE /* lateq.Claim */ tasks
 SET    state = 'lost'
@@ -54,7 +54,7 @@ FROM   tasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'busy'
+-- index: (id) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param before int64, 2: limit
 SELECT /* lateq.Peek */
        id, claimed_at
@@ -123,3 +123,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over
 CREATE INDEX tasks_late_ready ON tasks (id)
 WHERE  state = 'busy';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

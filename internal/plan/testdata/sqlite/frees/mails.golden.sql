@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new' AND kind = 'mail'
+-- index: (id) WHERE state = 'new' AND kind = 'mail'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* mailsq.Claim */ messages
 SET    state = 'busy'
@@ -51,7 +51,7 @@ RETURNING id, kind;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new' AND kind = 'mail'
+-- index: (id) WHERE state = 'new' AND kind = 'mail'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* mailsq.Claim */ messages
 SET    state = 'busy'
 WHERE  id = (
@@ -148,7 +148,7 @@ FROM   messages;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new' AND kind = 'mail'
+-- index: (id) WHERE state = 'new' AND kind = 'mail'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id, kind
@@ -218,3 +218,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX messages_mails_ready ON messages (id)
 WHERE  state = 'new'
 AND    kind = 'mail';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

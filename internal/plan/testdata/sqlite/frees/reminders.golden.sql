@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE node = 0
+-- index: (id) WHERE node = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Node, 2: limit
 UPDATE /* remindersq.Claim */ silo
 SET    node = ?1
@@ -52,7 +52,7 @@ RETURNING id, sent, node;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE node = 0
+-- index: (id) WHERE node = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Node
 UPDATE /* remindersq.Claim */ silo
 SET    node = ?1
@@ -167,7 +167,7 @@ FROM   silo;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE node = 0
+-- index: (id) WHERE node = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* remindersq.Peek */
        id, sent, node
@@ -236,3 +236,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over
 CREATE INDEX silo_reminders_ready ON silo (id)
 WHERE  node = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

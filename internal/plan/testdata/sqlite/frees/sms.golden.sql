@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE node = 0 AND sent = 0
+-- index: (id) WHERE node = 0 AND sent = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Node, 2: limit
 UPDATE /* smsq.Claim */ silo
 SET    node = ?1
@@ -52,7 +52,7 @@ RETURNING id, sent, node;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE node = 0 AND sent = 0
+-- index: (id) WHERE node = 0 AND sent = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Node
 UPDATE /* smsq.Claim */ silo
 SET    node = ?1
@@ -167,7 +167,7 @@ FROM   silo;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE node = 0 AND sent = 0
+-- index: (id) WHERE node = 0 AND sent = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* smsq.Peek */
        id, sent, node
@@ -237,3 +237,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX silo_sms_ready ON silo (id)
 WHERE  node = 0
 AND    sent = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

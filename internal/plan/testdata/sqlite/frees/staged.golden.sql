@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'staged'
+-- index: (id) WHERE state = 'staged'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* stagedq.Claim */ items
 SET    state = 'busy',
@@ -55,7 +55,7 @@ RETURNING id, claimed_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'staged'
+-- index: (id) WHERE state = 'staged'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* stagedq.Claim */ items
 SET    state = 'busy',
        claimed_at = unixepoch()
@@ -144,7 +144,7 @@ RETURNING id, claimed_at;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (claimed_at) WHERE state = 'busy'
+-- index: (claimed_at) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* stagedq.Recover */ items
 SET    state = 'staged',
@@ -179,7 +179,7 @@ FROM   items;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'staged'
+-- index: (id) WHERE state = 'staged'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* stagedq.Peek */
        id
@@ -248,6 +248,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX items_staged_ready ON items (id)
 WHERE  state = 'staged';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 -- importsq advises the same

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'stale'
+-- index: (id) WHERE state = 'stale'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* staleq.Claim */ loads
 SET    state = 'busy',
@@ -55,7 +55,7 @@ RETURNING id, claimed_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'stale'
+-- index: (id) WHERE state = 'stale'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* staleq.Claim */ loads
 SET    state = 'busy',
        claimed_at = unixepoch()
@@ -144,7 +144,7 @@ RETURNING id, claimed_at;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (claimed_at) WHERE state = 'busy'
+-- index: (claimed_at) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* staleq.Recover */ loads
 SET    state = 'stale',
@@ -179,7 +179,7 @@ FROM   loads;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'stale'
+-- index: (id) WHERE state = 'stale'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* staleq.Peek */
        id
@@ -248,6 +248,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX loads_stale_ready ON loads (id)
 WHERE  state = 'stale';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 -- freshq advises the same

@@ -54,7 +54,7 @@ SELECT /* askedq.Claim */
 -- sql/claim_pick.sql
 -- claim: ready rows, of which claim.sql then takes those that the caller accepts
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* askedq.Claim */
        id, site_id, tries
@@ -178,7 +178,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (taken_at) WHERE state = 'busy'
+-- index: (taken_at) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* askedq.Recover */ exports
 SET    state = 'new',
@@ -194,7 +194,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (taken_at) WHERE state = 'busy'
+-- index: (taken_at) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* askedq.Recover */ exports
 SET    state = 'dead'
@@ -295,7 +295,7 @@ FROM   exports;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* askedq.Peek */
        id, site_id, tries
@@ -367,6 +367,8 @@ WHERE  NOT EXISTS (
 -- settledq advises the same
 CREATE INDEX exports_settled_ready ON exports (id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out; it also serves Claim: counts the running rows
 -- settledq advises the same

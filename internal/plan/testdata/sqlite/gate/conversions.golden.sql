@@ -51,7 +51,7 @@ SELECT /* conversionsq.Claim */
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (weight DESC, id) WHERE state = 'new'
+-- index: (weight DESC, id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* conversionsq.Claim */ conversions
 SET    state = 'busy',
@@ -67,7 +67,7 @@ RETURNING id, until_at, weight;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (weight DESC, id) WHERE state = 'new'
+-- index: (weight DESC, id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* conversionsq.Claim */ conversions
 SET    state = 'busy',
        until_at = unixepoch() + 300
@@ -157,7 +157,7 @@ RETURNING id, until_at;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (until_at) WHERE state = 'busy'
+-- index: (until_at) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* conversionsq.Recover */ conversions
 SET    state = 'new',
@@ -254,7 +254,7 @@ FROM   conversions;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (weight DESC, id) WHERE state = 'new'
+-- index: (weight DESC, id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* conversionsq.Peek */
        id, weight
@@ -324,6 +324,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX conversions_ready ON conversions (weight DESC, id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out; it also serves Claim: counts the running rows
 CREATE INDEX conversions_expired ON conversions (until_at)

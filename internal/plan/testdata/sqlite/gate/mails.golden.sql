@@ -42,7 +42,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, site_id) WHERE state = 'new'
+-- index: (id, site_id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* mailsq.Claim */ mails
 SET    state = 'busy',
@@ -72,7 +72,7 @@ RETURNING id, site_id, taken_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, site_id) WHERE state = 'new'
+-- index: (id, site_id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* mailsq.Claim */ mails
 SET    state = 'busy',
        taken_at = unixepoch()
@@ -258,7 +258,7 @@ FROM   mails;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, site_id) WHERE state = 'new'
+-- index: (id, site_id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id, site_id
@@ -343,6 +343,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX mails_ready ON mails (id, site_id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX mails_group ON mails (site_id)

@@ -53,7 +53,7 @@ SELECT /* rendersq.Claim */
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* rendersq.Claim */ renders
 SET    state = 'busy',
@@ -69,7 +69,7 @@ RETURNING id, taken_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* rendersq.Claim */ renders
 SET    state = 'busy',
        taken_at = unixepoch()
@@ -157,7 +157,7 @@ RETURNING id, taken_at;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (taken_at) WHERE state = 'busy'
+-- index: (taken_at) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* rendersq.Recover */ renders
 SET    state = 'new',
@@ -239,7 +239,7 @@ FROM   renders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* rendersq.Peek */
        id
@@ -308,6 +308,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX renders_ready ON renders (id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out; it also serves Claim: counts the running rows
 CREATE INDEX renders_expired ON renders (taken_at)

@@ -54,7 +54,7 @@ SELECT /* settledq.Claim */
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* settledq.Claim */ exports
 SET    state = 'busy',
@@ -71,7 +71,7 @@ RETURNING id, site_id, tries, taken_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* settledq.Claim */ exports
 SET    state = 'busy',
        tries = tries + 1,
@@ -180,7 +180,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (taken_at) WHERE state = 'busy'
+-- index: (taken_at) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* settledq.Recover */ exports
 SET    state = 'new',
@@ -196,7 +196,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (taken_at) WHERE state = 'busy'
+-- index: (taken_at) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* settledq.Recover */ exports
 SET    state = 'dead'
@@ -297,7 +297,7 @@ FROM   exports;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* settledq.Peek */
        id, site_id, tries
@@ -368,6 +368,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX exports_settled_ready ON exports (id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out; it also serves Claim: counts the running rows
 CREATE INDEX exports_settled_expired ON exports (taken_at)

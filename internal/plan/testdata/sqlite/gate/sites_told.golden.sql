@@ -43,7 +43,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, site_id) WHERE state = 'new'
+-- index: (id, site_id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param running int, 2: limit
 UPDATE /* sitestoldq.Claim */ exports
 SET    state = 'busy',
@@ -73,7 +73,7 @@ RETURNING id, site_id, tries, taken_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, site_id) WHERE state = 'new'
+-- index: (id, site_id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param running int
 UPDATE /* sitestoldq.Claim */ exports
 SET    state = 'busy',
@@ -297,7 +297,7 @@ FROM   exports;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, site_id) WHERE state = 'new'
+-- index: (id, site_id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param running int, 2: limit
 SELECT /* sitestoldq.Peek */
        id, site_id, tries
@@ -382,6 +382,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX exports_sites_told_ready ON exports (id, site_id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX exports_sites_told_group ON exports (site_id)

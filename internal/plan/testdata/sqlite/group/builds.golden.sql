@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: ((CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END), (weight - used) DESC, id, repo) WHERE state = 'new'
+-- index: ((CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END), (weight - used) DESC, id, repo) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* buildsq.Claim */ builds
 SET    state = 'busy'
@@ -61,7 +61,7 @@ RETURNING id, repo, kind, weight, used;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: ((CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END), (weight - used) DESC, id, repo) WHERE state = 'new'
+-- index: ((CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END), (weight - used) DESC, id, repo) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* buildsq.Claim */ builds
 SET    state = 'busy'
 WHERE  id = (
@@ -188,7 +188,7 @@ FROM   builds;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: ((CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END), (weight - used) DESC, id, repo) WHERE state = 'new'
+-- index: ((CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END), (weight - used) DESC, id, repo) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* buildsq.Peek */
        id, repo, kind, weight, used
@@ -270,6 +270,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX builds_ready ON builds ((CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END), (weight - used) DESC, id, repo)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Claim: the running rows of a group
 CREATE INDEX builds_group ON builds (repo)

@@ -41,7 +41,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (kind, weight DESC, id, tenant) WHERE state = 'new'
+-- index: (kind, weight DESC, id, tenant) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param kind string, 2: limit
 UPDATE /* hooksq.Claim */ hooks
 SET    state = 'busy',
@@ -75,7 +75,7 @@ RETURNING id, tenant, kind, until_at, weight;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (kind, weight DESC, id, tenant) WHERE state = 'new'
+-- index: (kind, weight DESC, id, tenant) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param kind string
 UPDATE /* hooksq.Claim */ hooks
 SET    state = 'busy',
@@ -264,7 +264,7 @@ FROM   hooks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (kind, weight DESC, id, tenant) WHERE state = 'new'
+-- index: (kind, weight DESC, id, tenant) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param kind string, 2: limit
 SELECT /* hooksq.Peek */
        id, tenant, kind, weight
@@ -355,6 +355,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX hooks_ready ON hooks (kind, weight DESC, id, tenant)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX hooks_group ON hooks (tenant)

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (repo, weight DESC, id) WHERE state = 'new'
+-- index: (repo, weight DESC, id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param repo string
 UPDATE /* pullsq.Claim */ pulls
 SET    state = 'busy'
@@ -164,7 +164,7 @@ FROM   pulls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (repo, weight DESC, id) WHERE state = 'new'
+-- index: (repo, weight DESC, id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param repo string
 SELECT /* pullsq.Peek */
        id, repo, weight
@@ -239,6 +239,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX pulls_ready ON pulls (repo, weight DESC, id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Claim: the running rows of a group
 CREATE INDEX pulls_group ON pulls (repo)

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: ((kind = 'last'), id, order_id) WHERE state = 'new'
+-- index: ((kind = 'last'), id, order_id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* stagesq.Claim */ stages
 SET    state = 'busy'
@@ -62,7 +62,7 @@ RETURNING id, order_id, kind;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: ((kind = 'last'), id, order_id) WHERE state = 'new'
+-- index: ((kind = 'last'), id, order_id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* stagesq.Claim */ stages
 SET    state = 'busy'
 WHERE  id = (
@@ -178,7 +178,7 @@ FROM   stages;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: ((kind = 'last'), id, order_id) WHERE state = 'new'
+-- index: ((kind = 'last'), id, order_id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* stagesq.Peek */
        id, order_id, kind
@@ -258,6 +258,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX stages_ready ON stages ((kind = 'last'), id, order_id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Claim: the running rows of a group
 CREATE INDEX stages_group ON stages (order_id)

@@ -43,7 +43,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (due_at, id, order_id) WHERE state = 'new'
+-- index: (due_at, id, order_id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* stepsq.Claim */ steps
 SET    state = 'busy',
@@ -71,7 +71,7 @@ RETURNING id, order_id, due_at, tries, taken_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (due_at, id, order_id) WHERE state = 'new'
+-- index: (due_at, id, order_id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* stepsq.Claim */ steps
 SET    state = 'busy',
        tries = tries + 1,
@@ -306,7 +306,7 @@ FROM   steps;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (due_at, id, order_id) WHERE state = 'new'
+-- index: (due_at, id, order_id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* stepsq.Peek */
        id, order_id, due_at, tries
@@ -390,6 +390,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX steps_ready ON steps (due_at, id, order_id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX steps_group ON steps (order_id)

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (at, due) WHERE state IS NULL
+-- index: (at, due) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* linesq.Claim */ lines
 SET    state = 0
@@ -53,7 +53,7 @@ RETURNING rowid, at, due, line;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (at, due) WHERE state IS NULL
+-- index: (at, due) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* linesq.Claim */ lines
 SET    state = 0
 WHERE  rowid = (
@@ -137,7 +137,7 @@ FROM   lines;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (at, due) WHERE state IS NULL
+-- index: (at, due) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* linesq.Peek */
        rowid, at, due, line
@@ -207,3 +207,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX lines_ready ON lines (at, due)
 WHERE  state IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -33,7 +33,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the database for writing, while the statement runs
--- index: (at, due) WHERE state IS NULL
+-- index: (at, due) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* popq.Claim */ lines
 SET    state = 1
@@ -83,7 +83,7 @@ FROM   lines;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (at, due) WHERE state IS NULL
+-- index: (at, due) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* popq.Peek */
        rowid, at, due, line
@@ -154,3 +154,5 @@ WHERE  NOT EXISTS (
 -- linesq advises the same
 CREATE INDEX lines_ready ON lines (at, due)
 WHERE  state IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent = 0 AND tries < 16
+-- index: (id) WHERE sent = 0 AND tries < 16; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* hiddenq.Claim */ hidden
 SET    next = CAST((julianday('now') - 2440587.5) * 86400000 + 120 * 1000 AS INTEGER),
@@ -58,7 +58,7 @@ RETURNING id, next, tries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent = 0 AND tries < 16
+-- index: (id) WHERE sent = 0 AND tries < 16; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* hiddenq.Claim */ hidden
 SET    next = CAST((julianday('now') - 2440587.5) * 86400000 + 120 * 1000 AS INTEGER),
        tries = tries + 1
@@ -166,7 +166,7 @@ RETURNING id, next;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (next) WHERE sent = 0
+-- index: (next) WHERE sent = 0; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* hiddenq.Recover */ hidden
 SET    sent = 2
@@ -259,7 +259,7 @@ FROM   hidden;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE sent = 0 AND tries < 16
+-- index: (id) WHERE sent = 0 AND tries < 16; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* hiddenq.Peek */
        id, tries
@@ -332,6 +332,8 @@ WHERE  NOT EXISTS (
 CREATE INDEX hidden_ready ON hidden (id)
 WHERE  sent = 0
 AND    tries < 16;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX hidden_expired ON hidden (next)

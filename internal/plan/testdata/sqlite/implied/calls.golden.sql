@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (due_at, id) WHERE state IN ('new', 'again')
+-- index: (due_at, id) WHERE state IN ('new', 'again'); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* callsq.Claim */ calls
 SET    state = 'busy'
@@ -51,7 +51,7 @@ RETURNING id, due_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (due_at, id) WHERE state IN ('new', 'again')
+-- index: (due_at, id) WHERE state IN ('new', 'again'); until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* callsq.Claim */ calls
 SET    state = 'busy'
 WHERE  id = (
@@ -175,7 +175,7 @@ FROM   calls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (due_at, id) WHERE state IN ('new', 'again')
+-- index: (due_at, id) WHERE state IN ('new', 'again'); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* callsq.Peek */
        id, due_at
@@ -244,3 +244,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX calls_ready ON calls (due_at, id)
 WHERE  state IN ('new', 'again');
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

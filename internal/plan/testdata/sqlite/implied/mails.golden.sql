@@ -39,7 +39,7 @@ UPDATE /* mailsq.Claim */ mails
 SET    state = 'busy'
 WHERE  id IN (
            SELECT id
-           FROM   mails
+           FROM   mails INDEXED BY mails_open
            WHERE  state = 'new'
            AND    due_at <= unixepoch()
            ORDER  BY due_at, id
@@ -54,7 +54,7 @@ UPDATE /* mailsq.Claim */ mails
 SET    state = 'busy'
 WHERE  id = (
            SELECT id
-           FROM   mails
+           FROM   mails INDEXED BY mails_open
            WHERE  state = 'new'
            AND    due_at <= unixepoch()
            ORDER  BY due_at, id
@@ -177,7 +177,7 @@ FROM   mails;
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id, due_at
-FROM   mails
+FROM   mails INDEXED BY mails_open
 WHERE  state = 'new'
 AND    due_at <= unixepoch()
 ORDER  BY due_at, id

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (topic, priority DESC) WHERE state = 'r'
+-- index: (topic, priority DESC) WHERE state = 'r'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param topic string, 2: limit
 UPDATE /* addedq.Claim */ added
 SET    state = 'x'
@@ -52,7 +52,7 @@ RETURNING id, topic, priority;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (topic, priority DESC) WHERE state = 'r'
+-- index: (topic, priority DESC) WHERE state = 'r'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param topic string
 UPDATE /* addedq.Claim */ added
 SET    state = 'x'
@@ -150,7 +150,7 @@ FROM   added;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (topic, priority DESC) WHERE state = 'r'
+-- index: (topic, priority DESC) WHERE state = 'r'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param topic string, 2: limit
 SELECT /* addedq.Peek */
        id, topic, priority
@@ -220,3 +220,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX added_ready ON added (topic, priority DESC)
 WHERE  state = 'r';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

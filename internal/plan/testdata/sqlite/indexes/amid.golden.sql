@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (topic, grade, id) WHERE state = 'r'
+-- index: (topic, grade, id) WHERE state = 'r'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param topic string, 2: limit
 UPDATE /* amidq.Claim */ amid
 SET    state = 'x'
@@ -51,7 +51,7 @@ RETURNING id, topic, grade;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (topic, grade, id) WHERE state = 'r'
+-- index: (topic, grade, id) WHERE state = 'r'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param topic string
 UPDATE /* amidq.Claim */ amid
 SET    state = 'x'
@@ -148,7 +148,7 @@ FROM   amid;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (topic, grade, id) WHERE state = 'r'
+-- index: (topic, grade, id) WHERE state = 'r'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param topic string, 2: limit
 SELECT /* amidq.Peek */
        id, topic, grade
@@ -218,3 +218,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX amid_ready ON amid (topic, grade, id)
 WHERE  state = 'r';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

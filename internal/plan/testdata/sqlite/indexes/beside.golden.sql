@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (topic, id) WHERE state = 'r'
+-- index: (topic, id) WHERE state = 'r'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param topic string, 2: limit
 UPDATE /* besideq.Claim */ beside
 SET    state = 'x'
@@ -53,7 +53,7 @@ RETURNING id, topic;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (topic, id) WHERE state = 'r'
+-- index: (topic, id) WHERE state = 'r'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param topic string
 UPDATE /* besideq.Claim */ beside
 SET    state = 'x'
@@ -150,7 +150,7 @@ FROM   beside;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (topic, id) WHERE state = 'r'
+-- index: (topic, id) WHERE state = 'r'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param topic string, 2: limit
 SELECT /* besideq.Peek */
        id, topic
@@ -219,3 +219,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX beside_ready ON beside (topic, id)
 WHERE  state = 'r';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

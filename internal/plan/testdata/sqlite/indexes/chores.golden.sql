@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (running, ended, trace, next_at, grade, id) WHERE running = 0 AND ended = 0 AND trace IS NULL
+-- index: (running, ended, trace, next_at, grade, id) WHERE running = 0 AND ended = 0 AND trace IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* choresq.Claim */ chores
 SET    running = 1,
@@ -55,7 +55,7 @@ RETURNING id, next_at, grade;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (running, ended, trace, next_at, grade, id) WHERE running = 0 AND ended = 0 AND trace IS NULL
+-- index: (running, ended, trace, next_at, grade, id) WHERE running = 0 AND ended = 0 AND trace IS NULL; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* choresq.Claim */ chores
 SET    running = 1,
        trace = NULL
@@ -199,7 +199,7 @@ FROM   chores;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (running, ended, trace, next_at, grade, id) WHERE running = 0 AND ended = 0 AND trace IS NULL
+-- index: (running, ended, trace, next_at, grade, id) WHERE running = 0 AND ended = 0 AND trace IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* choresq.Peek */
        id, next_at, grade
@@ -275,3 +275,5 @@ CREATE INDEX chores_ready ON chores (running, ended, trace, next_at, grade, id)
 WHERE  running = 0
 AND    ended = 0
 AND    trace IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -212,3 +212,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; the server may take drafts_state all the same, and sort
 CREATE INDEX drafts_ready ON drafts (grade, id)
 WHERE  state IN ('r', 'a');
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

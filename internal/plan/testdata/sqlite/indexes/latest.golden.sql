@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (state) WHERE state = 'r'
+-- index: (state) WHERE state = 'r'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* latestq.Claim */ latest
 SET    state = 'x'
@@ -51,7 +51,7 @@ RETURNING id;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (state) WHERE state = 'r'
+-- index: (state) WHERE state = 'r'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* latestq.Claim */ latest
 SET    state = 'x'
 WHERE  id = (
@@ -145,7 +145,7 @@ FROM   latest;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state) WHERE state = 'r'
+-- index: (state) WHERE state = 'r'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* latestq.Peek */
        id
@@ -212,3 +212,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX latest_ready ON latest (state)
 WHERE  state = 'r';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

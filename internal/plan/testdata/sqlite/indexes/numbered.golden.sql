@@ -40,7 +40,7 @@ UPDATE /* numberedq.Claim */ numbered
 SET    state = 'x'
 WHERE  id IN (
            SELECT id
-           FROM   numbered
+           FROM   numbered INDEXED BY numbered_topic
            WHERE  state = 'r'
            AND    topic = ?1
            ORDER  BY id
@@ -56,7 +56,7 @@ UPDATE /* numberedq.Claim */ numbered
 SET    state = 'x'
 WHERE  id = (
            SELECT id
-           FROM   numbered
+           FROM   numbered INDEXED BY numbered_topic
            WHERE  state = 'r'
            AND    topic = ?1
            ORDER  BY id
@@ -150,7 +150,7 @@ FROM   numbered;
 -- arguments: 1: param topic string, 2: limit
 SELECT /* numberedq.Peek */
        id, topic
-FROM   numbered
+FROM   numbered INDEXED BY numbered_topic
 WHERE  state = 'r'
 AND    topic = ?1
 ORDER  BY id
@@ -190,7 +190,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* numberedq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('numbered_topic', 'topic, id', 'topic', 'state=''r''')
+    VALUES ('numbered_topic', '', '', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

@@ -33,13 +33,13 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: ranked_next (priority DESC, made_at) WHERE state = 'r'; where ANALYZE was not run the server may take ranked_state, and sort
+-- index: ranked_next (priority DESC, made_at) WHERE state = 'r'
 -- arguments: 1: limit
 UPDATE /* rankedq.Claim */ ranked
 SET    state = 'x'
 WHERE  id IN (
            SELECT id
-           FROM   ranked
+           FROM   ranked INDEXED BY ranked_next
            WHERE  state = 'r'
            ORDER  BY priority DESC, made_at, id
            LIMIT  ?1)
@@ -48,12 +48,12 @@ RETURNING id, priority, made_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: ranked_next (priority DESC, made_at) WHERE state = 'r'; where ANALYZE was not run the server may take ranked_state, and sort
+-- index: ranked_next (priority DESC, made_at) WHERE state = 'r'
 UPDATE /* rankedq.Claim */ ranked
 SET    state = 'x'
 WHERE  id = (
            SELECT id
-           FROM   ranked
+           FROM   ranked INDEXED BY ranked_next
            WHERE  state = 'r'
            ORDER  BY priority DESC, made_at, id
            LIMIT  1)
@@ -144,11 +144,11 @@ FROM   ranked;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: ranked_next (priority DESC, made_at) WHERE state = 'r'; where ANALYZE was not run the server may take ranked_state, and sort
+-- index: ranked_next (priority DESC, made_at) WHERE state = 'r'
 -- arguments: 1: limit
 SELECT /* rankedq.Peek */
        id, priority, made_at
-FROM   ranked
+FROM   ranked INDEXED BY ranked_next
 WHERE  state = 'r'
 ORDER  BY priority DESC, made_at, id
 LIMIT  ?1;
@@ -188,7 +188,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* rankedq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('ranked_next', 'priority desc, made_at, id', 'priority desc, made_at', 'state=''r''')
+    VALUES ('ranked_next', '', '', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -210,4 +210,4 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; the server may take ranked_state all the same, and sort: ranked_next serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: ranked_next serves already

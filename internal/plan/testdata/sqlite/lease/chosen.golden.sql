@@ -162,7 +162,7 @@ SET    token = NULL,
        worker = NULL
 WHERE  id IN (
            SELECT id
-           FROM   letters_lease
+           FROM   letters_lease INDEXED BY letters_lease_expired
            WHERE  failed_at IS NULL
            AND    token IS NOT NULL
            AND    (EXISTS (SELECT 1 FROM letters WHERE letters_lease.id = letters.id))

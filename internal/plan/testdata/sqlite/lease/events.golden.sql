@@ -41,7 +41,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of events_lease for each of ready rows
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE wedge_reason IS NULL
+-- index: (id) WHERE wedge_reason IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Token, 2: worker Worker, 3: limit
 INSERT /* eventsq.Claim */ INTO events_lease
        (id, token, worker, claimed_until, attempts)
@@ -196,7 +196,7 @@ SET    token = NULL,
        worker = NULL
 WHERE  id IN (
            SELECT id
-           FROM   events_lease
+           FROM   events_lease INDEXED BY events_lease_expired
            WHERE  failed_at IS NULL
            AND    token IS NOT NULL
            AND    attempts < 5
@@ -296,7 +296,7 @@ FROM   events LEFT JOIN events_lease ON events_lease.id = events.id;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE wedge_reason IS NULL
+-- index: (id) WHERE wedge_reason IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* eventsq.Peek */
        id, content
@@ -387,3 +387,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX events_ready ON events (id)
 WHERE  wedge_reason IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

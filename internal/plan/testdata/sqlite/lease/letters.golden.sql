@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of letters_lease for each of ready rows
 -- locks: the database for writing, while the statement runs
--- index: (kind, id)
+-- index: (kind, id); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Token, 2: worker Worker, 3: param kind string, 4: limit
 INSERT /* lettersq.Claim */ INTO letters_lease
        (id, token, worker, claimed_until, attempts)
@@ -190,7 +190,7 @@ SET    token = NULL,
        worker = NULL
 WHERE  id IN (
            SELECT id
-           FROM   letters_lease
+           FROM   letters_lease INDEXED BY letters_lease_expired
            WHERE  failed_at IS NULL
            AND    token IS NOT NULL
            AND    attempts < 5
@@ -210,7 +210,7 @@ SET    token = NULL,
        failed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
 WHERE  id IN (
            SELECT id
-           FROM   letters_lease
+           FROM   letters_lease INDEXED BY letters_lease_expired
            WHERE  failed_at IS NULL
            AND    attempts >= 5
            AND    (EXISTS (SELECT 1 FROM letters WHERE letters_lease.id = letters.id))
@@ -310,7 +310,7 @@ FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (kind, id)
+-- index: (kind, id); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param kind string, 2: limit
 SELECT /* lettersq.Peek */
        id, kind, priority, body
@@ -401,3 +401,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX letters_ready ON letters (kind, id);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

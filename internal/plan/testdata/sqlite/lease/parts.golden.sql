@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of part_claims for each of ready rows
 -- locks: the database for writing, while the statement runs
--- index: (region, seq) WHERE state = 'N'
+-- index: (region, seq) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Token, 2: worker Worker, 3: limit
 INSERT /* partsq.Claim */ INTO part_claims
        (region, seq, token, worker, claimed_until, attempts)
@@ -217,7 +217,7 @@ SET    token = NULL,
        worker = NULL
 WHERE  rowid IN (
            SELECT rowid
-           FROM   part_claims
+           FROM   part_claims INDEXED BY part_claims_expired
            WHERE  failed_at IS NULL
            AND    token IS NOT NULL
            AND    attempts < 3
@@ -331,7 +331,7 @@ FROM   parts LEFT JOIN part_claims ON part_claims.region = parts.region AND part
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (region, seq) WHERE state = 'N'
+-- index: (region, seq) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* partsq.Peek */
        region, seq
@@ -423,3 +423,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX parts_ready ON parts (region, seq)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -47,7 +47,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 0
+-- index: (id) WHERE status = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* byidq.Claim */ jobs
 SET    status = 1,
@@ -63,7 +63,7 @@ RETURNING id, till, body;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 0
+-- index: (id) WHERE status = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* byidq.Claim */ jobs
 SET    status = 1,
        till = unixepoch() + 300
@@ -153,7 +153,7 @@ RETURNING id, till;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (till) WHERE status = 1
+-- index: (till) WHERE status = 1; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* byidq.Recover */ jobs
 SET    status = 0,
@@ -216,7 +216,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 0
+-- index: (id) WHERE status = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* byidq.Peek */
        id, body
@@ -286,6 +286,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX jobs_by_id_ready ON jobs (id)
 WHERE  status = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX jobs_by_id_expired ON jobs (till)

@@ -44,7 +44,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 0
+-- index: (id) WHERE status = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* ownvalueq.Claim */ jobs
 SET    status = 1,
@@ -60,7 +60,7 @@ RETURNING id, till, body;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 0
+-- index: (id) WHERE status = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* ownvalueq.Claim */ jobs
 SET    status = 1,
        till = unixepoch() + 300
@@ -150,7 +150,7 @@ RETURNING id, till;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (till) WHERE status = 1
+-- index: (till) WHERE status = 1; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* ownvalueq.Recover */ jobs
 SET    status = 0,
@@ -213,7 +213,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 0
+-- index: (id) WHERE status = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* ownvalueq.Peek */
        id, body
@@ -284,6 +284,8 @@ WHERE  NOT EXISTS (
 -- byidq advises the same
 CREATE INDEX jobs_by_id_ready ON jobs (id)
 WHERE  status = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 -- byidq advises the same

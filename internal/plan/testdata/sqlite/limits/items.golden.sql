@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, due_at) WHERE available IN (1, 0) AND remaining > 0
+-- index: (id, due_at) WHERE available IN (1, 0) AND remaining > 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Mark, 2: limit
 UPDATE /* itemsq.Claim */ items
 SET    available = 0,
@@ -58,7 +58,7 @@ RETURNING id, expires, due_at, remaining, mark;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, due_at) WHERE available IN (1, 0) AND remaining > 0
+-- index: (id, due_at) WHERE available IN (1, 0) AND remaining > 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Mark
 UPDATE /* itemsq.Claim */ items
 SET    available = 0,
@@ -245,7 +245,7 @@ FROM   items;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, due_at) WHERE available IN (1, 0) AND remaining > 0
+-- index: (id, due_at) WHERE available IN (1, 0) AND remaining > 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* itemsq.Peek */
        id, due_at, remaining
@@ -320,3 +320,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX items_ready ON items (id, due_at)
 WHERE  available IN (1, 0)
 AND    remaining > 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

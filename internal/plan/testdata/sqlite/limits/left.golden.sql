@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N' AND tries > 0
+-- index: (id) WHERE state = 'N' AND tries > 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* leftq.Claim */ left_over
 SET    state = 'A'
@@ -52,7 +52,7 @@ RETURNING id, tries, retries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N' AND tries > 0
+-- index: (id) WHERE state = 'N' AND tries > 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* leftq.Claim */ left_over
 SET    state = 'A'
 WHERE  id = (
@@ -188,7 +188,7 @@ FROM   left_over;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N' AND tries > 0
+-- index: (id) WHERE state = 'N' AND tries > 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* leftq.Peek */
        id, tries, retries
@@ -259,3 +259,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX left_over_ready ON left_over (id)
 WHERE  state = 'N'
 AND    tries > 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'N'
+-- index: (id) WHERE status = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* sandboxq.Claim */ sandbox
 SET    status = 'A',
@@ -56,7 +56,7 @@ RETURNING id, start, run_count, max_retry;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'N'
+-- index: (id) WHERE status = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* sandboxq.Claim */ sandbox
 SET    status = 'A',
        start = unixepoch()
@@ -165,7 +165,7 @@ RETURNING id, start;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (start) WHERE status = 'A'
+-- index: (start) WHERE status = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* sandboxq.Recover */ sandbox
 SET    status = 'N',
@@ -182,7 +182,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (start) WHERE status = 'A'
+-- index: (start) WHERE status = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* sandboxq.Recover */ sandbox
 SET    status = 'F',
@@ -278,7 +278,7 @@ FROM   sandbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'N'
+-- index: (id) WHERE status = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* sandboxq.Peek */
        id, run_count, max_retry
@@ -349,6 +349,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX sandbox_ready ON sandbox (id)
 WHERE  status = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX sandbox_expired ON sandbox (start)

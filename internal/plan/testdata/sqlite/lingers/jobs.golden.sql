@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state IN ('new', 'busy')
+-- index: (id) WHERE state IN ('new', 'busy'); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* jobsq.Claim */ jobs
 SET    state = 'busy',
@@ -56,7 +56,7 @@ RETURNING id, till, error;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state IN ('new', 'busy')
+-- index: (id) WHERE state IN ('new', 'busy'); until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* jobsq.Claim */ jobs
 SET    state = 'busy',
        till = unixepoch() + 300
@@ -176,7 +176,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state IN ('new', 'busy')
+-- index: (id) WHERE state IN ('new', 'busy'); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* jobsq.Peek */
        id, error
@@ -246,3 +246,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX jobs_ready ON jobs (id)
 WHERE  state IN ('new', 'busy');
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE owner IS NULL
+-- index: (id) WHERE owner IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Owner, 2: limit
 UPDATE /* mailsq.Claim */ mails
 SET    owner = ?1,
@@ -55,7 +55,7 @@ RETURNING id, owner, since, error;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE owner IS NULL
+-- index: (id) WHERE owner IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Owner
 UPDATE /* mailsq.Claim */ mails
 SET    owner = ?1,
@@ -148,7 +148,7 @@ RETURNING id, since;
 -- sql/recover.sql
 -- recover: running with an expired claim to running
 -- locks: the database for writing, while the statement runs
--- index: (since) WHERE owner IS NOT NULL
+-- index: (since) WHERE owner IS NOT NULL; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* mailsq.Recover */ mails
 SET    since = NULL
@@ -180,7 +180,7 @@ FROM   mails;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE owner IS NULL
+-- index: (id) WHERE owner IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id, error
@@ -250,6 +250,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX mails_ready ON mails (id)
 WHERE  owner IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX mails_expired ON mails (since)

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE taken IS NULL AND ended IS NULL
+-- index: (id) WHERE taken IS NULL AND ended IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* callsq.Claim */ calls
 SET    taken = unixepoch()
@@ -56,7 +56,7 @@ RETURNING id, taken, body;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE taken IS NULL AND ended IS NULL
+-- index: (id) WHERE taken IS NULL AND ended IS NULL; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* callsq.Claim */ calls
 SET    taken = unixepoch()
 WHERE  id = (
@@ -216,7 +216,7 @@ FROM   calls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE taken IS NULL AND ended IS NULL
+-- index: (id) WHERE taken IS NULL AND ended IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* callsq.Peek */
        id, body
@@ -287,3 +287,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX calls_ready ON calls (id)
 WHERE  taken IS NULL
 AND    ended IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -41,7 +41,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE free = 1
+-- index: (id) WHERE free = 1; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* tasksq.Claim */ tasks
 SET    free = 0,
@@ -57,7 +57,7 @@ RETURNING id, record, since;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE free = 1
+-- index: (id) WHERE free = 1; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* tasksq.Claim */ tasks
 SET    free = 0,
        since = unixepoch()
@@ -236,7 +236,7 @@ RETURNING id, since;
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes
 -- locks: the database for writing, while the statement runs
--- index: (since)
+-- index: (since); until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 SELECT /* tasksq.Recover */
        id
@@ -360,7 +360,7 @@ FROM   tasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE free = 1
+-- index: (id) WHERE free = 1; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* tasksq.Peek */
        id, record
@@ -447,6 +447,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX tasks_ready ON tasks (id)
 WHERE  free = 1;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX tasks_expired ON tasks (since);

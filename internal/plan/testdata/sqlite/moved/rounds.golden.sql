@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (place, last_ms, id) WHERE state = 'N'
+-- index: (place, last_ms, id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* roundsq.Claim */ rounds
 SET    state = 'A',
@@ -52,7 +52,7 @@ RETURNING id, place, last_ms, tries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (place, last_ms, id) WHERE state = 'N'
+-- index: (place, last_ms, id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* roundsq.Claim */ rounds
 SET    state = 'A',
        last_ms = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
@@ -155,7 +155,7 @@ FROM   rounds;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (place, last_ms, id) WHERE state = 'N'
+-- index: (place, last_ms, id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* roundsq.Peek */
        id, place, last_ms, tries
@@ -225,3 +225,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX rounds_ready ON rounds (place, last_ms, id)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

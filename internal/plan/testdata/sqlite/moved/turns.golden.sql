@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (queued, id) WHERE state = 'N'
+-- index: (queued, id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* turnsq.Claim */ turns
 SET    state = 'A',
@@ -52,7 +52,7 @@ RETURNING id, queued, held_ms;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (queued, id) WHERE state = 'N'
+-- index: (queued, id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* turnsq.Claim */ turns
 SET    state = 'A',
        held_ms = CAST((julianday('now') - 2440587.5) * 86400000 + 300 * 1000 AS INTEGER)
@@ -144,7 +144,7 @@ RETURNING id, held_ms;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (held_ms) WHERE state = 'A'
+-- index: (held_ms) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* turnsq.Recover */ turns
 SET    state = 'N',
@@ -207,7 +207,7 @@ FROM   turns;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (queued, id) WHERE state = 'N'
+-- index: (queued, id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* turnsq.Peek */
        id, queued
@@ -277,6 +277,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX turns_ready ON turns (queued, id)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX turns_expired ON turns (held_ms)

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state = 'new'
+-- index: (id, run_at) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* jobsq.Claim */ jobs
 SET    state = 'busy',
@@ -58,7 +58,7 @@ RETURNING id, made, run_at, till, tries, reason;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state = 'new'
+-- index: (id, run_at) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* jobsq.Claim */ jobs
 SET    state = 'busy',
        till = CAST((julianday('now') - 2440587.5) * 86400000 + 300 * 1000 AS INTEGER),
@@ -174,7 +174,7 @@ RETURNING id, till;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (till) WHERE state = 'busy'
+-- index: (till) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* jobsq.Recover */ jobs
 SET    state = 'new',
@@ -190,7 +190,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (till) WHERE state = 'busy'
+-- index: (till) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* jobsq.Recover */ jobs
 SET    state = 'failed',
@@ -287,7 +287,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, run_at) WHERE state = 'new'
+-- index: (id, run_at) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* jobsq.Peek */
        id, made, run_at, tries, reason
@@ -361,6 +361,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX jobs_ready ON jobs (id, run_at)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX jobs_expired ON jobs (till)

@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param before time.Time, 2: limit
 UPDATE /* retireq.Claim */ jobs
 SET    state = 'retired'
@@ -67,7 +67,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param before time.Time, 2: limit
 SELECT /* retireq.Peek */
        id, made, run_at, till, tries, reason
@@ -141,3 +141,5 @@ WHERE  NOT EXISTS (
 -- jobsq advises the same
 CREATE INDEX jobs_ready ON jobs (id, run_at)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

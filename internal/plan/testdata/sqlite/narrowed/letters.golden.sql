@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent = 0
+-- index: (id) WHERE sent = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder, 2: param most int, 3: limit
 UPDATE /* lettersq.Claim */ letters
 SET    holder = ?1
@@ -53,7 +53,7 @@ RETURNING id, weight, holder;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent = 0
+-- index: (id) WHERE sent = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder, 2: param most int
 UPDATE /* lettersq.Claim */ letters
 SET    holder = ?1
@@ -175,7 +175,7 @@ FROM   letters;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE sent = 0
+-- index: (id) WHERE sent = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder, 2: param most int, 3: limit
 SELECT /* lettersq.Peek */
        id, weight
@@ -246,3 +246,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over
 CREATE INDEX letters_ready ON letters (id)
 WHERE  sent = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

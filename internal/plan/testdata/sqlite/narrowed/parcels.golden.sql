@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (data_node, id) WHERE state = 'new'
+-- index: (data_node, id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param dataNode2 string, 2: param dataNode string, 3: limit
 UPDATE /* parcelsq.Claim */ parcels
 SET    state = 'busy'
@@ -53,7 +53,7 @@ RETURNING id, data_node, weight;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (data_node, id) WHERE state = 'new'
+-- index: (data_node, id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param dataNode2 string, 2: param dataNode string
 UPDATE /* parcelsq.Claim */ parcels
 SET    state = 'busy'
@@ -151,7 +151,7 @@ FROM   parcels;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (data_node, id) WHERE state = 'new'
+-- index: (data_node, id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param dataNode2 string, 2: param dataNode string, 3: limit
 SELECT /* parcelsq.Peek */
        id, data_node, weight
@@ -222,3 +222,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over
 CREATE INDEX parcels_ready ON parcels (data_node, id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

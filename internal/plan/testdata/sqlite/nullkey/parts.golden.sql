@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (host, part) WHERE state = 0 AND kind = 'part'
+-- index: (host, part) WHERE state = 0 AND kind = 'part'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* partsq.Claim */ parts
 SET    state = 1
@@ -53,7 +53,7 @@ RETURNING host, part;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (host, part) WHERE state = 0 AND kind = 'part'
+-- index: (host, part) WHERE state = 0 AND kind = 'part'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* partsq.Claim */ parts
 SET    state = 1
 WHERE  rowid = (
@@ -196,7 +196,7 @@ FROM   parts;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (host, part) WHERE state = 0 AND kind = 'part'
+-- index: (host, part) WHERE state = 0 AND kind = 'part'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* partsq.Peek */
        host, part
@@ -267,3 +267,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX parts_ready ON parts (host, part)
 WHERE  state = 0
 AND    kind = 'part';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

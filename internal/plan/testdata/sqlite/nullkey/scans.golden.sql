@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (start, report)
+-- index: (start, report); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* scansq.Claim */ scans
 SET    till = unixepoch() + 300
@@ -53,7 +53,7 @@ RETURNING report, body, start, till;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (start, report)
+-- index: (start, report); until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* scansq.Claim */ scans
 SET    till = unixepoch() + 300
 WHERE  report = (
@@ -173,7 +173,7 @@ FROM   scans;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (start, report)
+-- index: (start, report); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* scansq.Peek */
        report, body, start
@@ -242,3 +242,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over
 CREATE INDEX scans_ready ON scans (start, report);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (prio DESC, share, id) WHERE state = 'N'
+-- index: (prio DESC, share, id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* countedq.Claim */ counted
 SET    state = 'A'
@@ -50,7 +50,7 @@ RETURNING id, prio, share, tries, max_tries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (prio DESC, share, id) WHERE state = 'N'
+-- index: (prio DESC, share, id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* countedq.Claim */ counted
 SET    state = 'A'
 WHERE  id = (
@@ -186,7 +186,7 @@ FROM   counted;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (prio DESC, share, id) WHERE state = 'N'
+-- index: (prio DESC, share, id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* countedq.Peek */
        id, prio, share, tries, max_tries
@@ -257,3 +257,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX counted_ready ON counted (prio DESC, share, id)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, due_at) WHERE state = 'N'
+-- index: (id, due_at) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* runsq.Claim */ runs
 SET    state = 'A',
@@ -55,7 +55,7 @@ RETURNING id, due_at, held_till, made, body;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, due_at) WHERE state = 'N'
+-- index: (id, due_at) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* runsq.Claim */ runs
 SET    state = 'A',
        held_till = unixepoch() + 120
@@ -148,7 +148,7 @@ RETURNING id, held_till;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (held_till) WHERE state = 'A'
+-- index: (held_till) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* runsq.Recover */ runs
 SET    state = 'N',
@@ -243,7 +243,7 @@ FROM   runs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, due_at) WHERE state = 'N'
+-- index: (id, due_at) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* runsq.Peek */
        id, due_at, made, body
@@ -317,6 +317,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX runs_ready ON runs (id, due_at)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX runs_expired ON runs (held_till)

@@ -41,7 +41,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (due, task_id) WHERE status = 1
+-- index: (due, task_id) WHERE status = 1; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* recallsq.Claim */ tape_recall
 SET    status = 2,
@@ -58,7 +58,7 @@ RETURNING task_id, grp, file, since, tries, due, weight, why;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (due, task_id) WHERE status = 1
+-- index: (due, task_id) WHERE status = 1; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* recallsq.Claim */ tape_recall
 SET    status = 2,
        since = unixepoch()
@@ -286,7 +286,7 @@ RETURNING task_id, since;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (since) WHERE status = 2
+-- index: (since) WHERE status = 2; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* recallsq.Recover */ tape_recall
 SET    status = 1,
@@ -303,7 +303,7 @@ WHERE  task_id IN (
 -- sql/recover_failed_lock.sql
 -- recover_failed: locks rows, which recover_failed.sql then writes
 -- locks: the database for writing, while the statement runs
--- index: (since) WHERE status = 2
+-- index: (since) WHERE status = 2; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 SELECT /* recallsq.Recover */
        task_id
@@ -448,7 +448,7 @@ FROM   tape_recall;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (due, task_id) WHERE status = 1
+-- index: (due, task_id) WHERE status = 1; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* recallsq.Peek */
        task_id, grp, file, tries, due, weight, why
@@ -526,6 +526,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX tape_recall_recalls_ready ON tape_recall (due, task_id)
 WHERE  status = 1;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX tape_recall_recalls_expired ON tape_recall (since)

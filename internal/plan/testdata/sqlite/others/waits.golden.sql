@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (site, "no") WHERE state = 'new'
+-- index: (site, "no") WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Token, 2: limit
 UPDATE /* waitsq.Claim */ waits
 SET    state = 'busy',
@@ -54,7 +54,7 @@ RETURNING site, "no", "after", tries, token;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (site, "no") WHERE state = 'new'
+-- index: (site, "no") WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Token
 UPDATE /* waitsq.Claim */ waits
 SET    state = 'busy',
@@ -288,7 +288,7 @@ FROM   waits;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (site, "no") WHERE state = 'new'
+-- index: (site, "no") WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* waitsq.Peek */
        site, "no", "after", tries
@@ -360,6 +360,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX waits_ready ON waits (site, "no")
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- finds the rows of other jobs that a step writes; sqlite_autoindex_waits_1 leads to these rows among others: where those are few, decline this one (indexes: {others: false})
 CREATE INDEX waits_others ON waits (site, "after");

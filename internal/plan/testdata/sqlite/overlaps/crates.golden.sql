@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'queued'
+-- index: (id) WHERE status = 'queued'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* cratesq.Claim */ crates
 SET    started = (datetime('now'))
@@ -52,7 +52,7 @@ RETURNING id;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'queued'
+-- index: (id) WHERE status = 'queued'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* cratesq.Claim */ crates
 SET    started = (datetime('now'))
 WHERE  id = (
@@ -146,7 +146,7 @@ FROM   crates;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'queued'
+-- index: (id) WHERE status = 'queued'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* cratesq.Peek */
        id
@@ -215,3 +215,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over
 CREATE INDEX crates_ready ON crates (id)
 WHERE  status = 'queued';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

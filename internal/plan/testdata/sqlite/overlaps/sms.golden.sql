@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent IS NULL
+-- index: (id) WHERE sent IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* smsq.Claim */ sms
 SET    sent = NULL,
@@ -53,7 +53,7 @@ RETURNING id;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent IS NULL
+-- index: (id) WHERE sent IS NULL; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* smsq.Claim */ sms
 SET    sent = NULL,
        tries = tries + 1
@@ -136,7 +136,7 @@ FROM   sms;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE sent IS NULL
+-- index: (id) WHERE sent IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* smsq.Peek */
        id
@@ -205,3 +205,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over
 CREATE INDEX sms_ready ON sms (id)
 WHERE  sent IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

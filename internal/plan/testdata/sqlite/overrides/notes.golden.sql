@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* notesq.Claim */ notes
 SET    state = 1
@@ -50,7 +50,7 @@ RETURNING id, body, extra, raw, name;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* notesq.Claim */ notes
 SET    state = 1
 WHERE  id = (
@@ -133,7 +133,7 @@ FROM   notes;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* notesq.Peek */
        id, body, extra, raw, name
@@ -204,3 +204,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX notes_ready ON notes (id)
 WHERE  state = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker State, 2: limit
 UPDATE /* numberedq.Claim */ numbered
 SET    state = ?1,
@@ -55,7 +55,7 @@ RETURNING id, state, seen;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker State
 UPDATE /* numberedq.Claim */ numbered
 SET    state = ?1,
@@ -152,7 +152,7 @@ RETURNING id, seen;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (seen) WHERE state NOT IN (0, 1, 2)
+-- index: (seen) WHERE state NOT IN (0, 1, 2); until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* numberedq.Recover */ numbered
 SET    state = 0,
@@ -227,7 +227,7 @@ FROM   numbered;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* numberedq.Peek */
        id, state
@@ -296,6 +296,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX numbered_ready ON numbered (id)
 WHERE  state = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX numbered_expired ON numbered (seen)

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state IS NULL
+-- index: (id, run_at) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* jobsq.Claim */ jobs
 SET    state = 'busy'
@@ -53,7 +53,7 @@ RETURNING id, host, reported, run_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, run_at) WHERE state IS NULL
+-- index: (id, run_at) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* jobsq.Claim */ jobs
 SET    state = 'busy'
 WHERE  id = (
@@ -155,7 +155,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, run_at) WHERE state IS NULL
+-- index: (id, run_at) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* jobsq.Peek */
        id, host, reported, run_at
@@ -226,3 +226,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX jobs_ready ON jobs (id, run_at)
 WHERE  state IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

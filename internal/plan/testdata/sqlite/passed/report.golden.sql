@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE reported = 0
+-- index: (id) WHERE reported = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* reportq.Claim */ jobs
 SET    reported = 1
@@ -54,7 +54,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE reported = 0
+-- index: (id) WHERE reported = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* reportq.Peek */
        id, host, state, run_at
@@ -124,3 +124,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX jobs_report_ready ON jobs (id)
 WHERE  reported = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (message_id, id) WHERE status = 'Q'
+-- index: (message_id, id) WHERE status = 'Q'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* compositeq.Claim */ d_mm7
 SET    status = 'R'
@@ -51,7 +51,7 @@ RETURNING message_id, id, server_id, send_attempts;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (message_id, id) WHERE status = 'Q'
+-- index: (message_id, id) WHERE status = 'Q'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* compositeq.Claim */ d_mm7
 SET    status = 'R'
 WHERE  rowid = (
@@ -210,7 +210,7 @@ FROM   d_mm7;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (message_id, id) WHERE status = 'Q'
+-- index: (message_id, id) WHERE status = 'Q'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* compositeq.Peek */
        message_id, id, server_id, send_attempts
@@ -296,3 +296,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX d_mm7_composite_ready ON d_mm7 (message_id, id)
 WHERE  status = 'Q';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -39,7 +39,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (id) WHERE status = 'ready'
+-- index: (id) WHERE status = 'ready'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* guardedq.Claim */
        id
@@ -154,7 +154,7 @@ RETURNING id, lease_till;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (lease_till) WHERE status = 'running'
+-- index: (lease_till) WHERE status = 'running'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* guardedq.Recover */ jobs
 SET    status = 'ready',
@@ -246,7 +246,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'ready'
+-- index: (id) WHERE status = 'ready'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* guardedq.Peek */
        id, body_id
@@ -353,6 +353,8 @@ WHERE  NOT EXISTS (
 -- jobsq advises the same
 CREATE INDEX jobs_ready ON jobs (id)
 WHERE  status = 'ready';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 -- jobsq advises the same

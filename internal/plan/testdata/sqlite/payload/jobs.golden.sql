@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'ready'
+-- index: (id) WHERE status = 'ready'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Token, 2: limit
 UPDATE /* jobsq.Claim */ jobs
 SET    status = 'running',
@@ -56,7 +56,7 @@ RETURNING id, token, lease_till, body_id;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'ready'
+-- index: (id) WHERE status = 'ready'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Token
 UPDATE /* jobsq.Claim */ jobs
 SET    status = 'running',
@@ -163,7 +163,7 @@ RETURNING id, lease_till;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (lease_till) WHERE status = 'running'
+-- index: (lease_till) WHERE status = 'running'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* jobsq.Recover */ jobs
 SET    status = 'ready',
@@ -255,7 +255,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'ready'
+-- index: (id) WHERE status = 'ready'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* jobsq.Peek */
        id, body_id
@@ -361,6 +361,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX jobs_ready ON jobs (id)
 WHERE  status = 'ready';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX jobs_expired ON jobs (lease_till)

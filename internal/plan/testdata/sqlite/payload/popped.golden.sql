@@ -31,7 +31,7 @@
 -- sql/claim_lock.sql
 -- claim: reads ready rows, which claim.sql then deletes
 -- locks: none yet; what is written meanwhile undoes the transaction
--- index: (id) WHERE status = 'ready'
+-- index: (id) WHERE status = 'ready'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* poppedq.Claim */
        id, token, lease_till, body_id
@@ -100,7 +100,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'ready'
+-- index: (id) WHERE status = 'ready'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* poppedq.Peek */
        id, token, lease_till, body_id
@@ -206,3 +206,5 @@ WHERE  NOT EXISTS (
 -- jobsq advises the same
 CREATE INDEX jobs_ready ON jobs (id)
 WHERE  status = 'ready';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE processed IS NULL
+-- index: (id) WHERE processed IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* flipsq.Claim */ flips
 SET    processed = unixepoch()
@@ -107,7 +107,7 @@ FROM   flips;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE processed IS NULL
+-- index: (id) WHERE processed IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* flipsq.Peek */
        id, status, until_at
@@ -177,3 +177,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX flips_ready ON flips (id)
 WHERE  processed IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

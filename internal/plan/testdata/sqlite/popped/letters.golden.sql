@@ -29,7 +29,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the database for writing, while the statement runs
--- index: (box, place, id) WHERE state IN ('new', 'busy')
+-- index: (box, place, id) WHERE state IN ('new', 'busy'); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: given rank int64, 2: given reason *string, 3: param box int64, 4: limit
 UPDATE /* lettersq.Claim */ letters
 SET    state = 'cancelled',
@@ -94,7 +94,7 @@ FROM   letters;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (box, place, id) WHERE state IN ('new', 'busy')
+-- index: (box, place, id) WHERE state IN ('new', 'busy'); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param box int64, 2: limit
 SELECT /* lettersq.Peek */
        id, box, place
@@ -165,3 +165,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX letters_ready ON letters (box, place, id)
 WHERE  state IN ('new', 'busy');
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

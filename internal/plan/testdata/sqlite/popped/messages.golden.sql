@@ -28,7 +28,7 @@
 -- sql/claim.sql
 -- claim: ready to gone
 -- locks: the database for writing, while the statement runs
--- index: (channel, made, id)
+-- index: (channel, made, id); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param before int64, 2: param channel string, 3: limit
 DELETE /* messagesq.Claim */ FROM messages
 WHERE  id IN (
@@ -78,7 +78,7 @@ FROM   messages;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (channel, made, id)
+-- index: (channel, made, id); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param before int64, 2: param channel string, 3: limit
 SELECT /* messagesq.Peek */
        id, channel, body, made
@@ -147,3 +147,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over
 CREATE INDEX messages_ready ON messages (channel, made, id);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the database for writing, while the statement runs
--- index: (job, id) WHERE processed = 0
+-- index: (job, id) WHERE processed = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param jobValue int64, 2: limit
 UPDATE /* urlsq.Claim */ urls
 SET    processed = 1,
@@ -95,7 +95,7 @@ FROM   urls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (job, id) WHERE processed = 0
+-- index: (job, id) WHERE processed = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param jobValue int64, 2: limit
 SELECT /* urlsq.Peek */
        id, job, uri
@@ -166,3 +166,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX urls_ready ON urls (job, id)
 WHERE  processed = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (queue, id, available_at)
+-- index: (queue, id, available_at); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param queue string, 2: limit
 UPDATE /* laravelq.Claim */ jobs
 SET    attempts = attempts + 1,
@@ -54,7 +54,7 @@ RETURNING id, queue, payload, attempts, reserved_at, available_at, created_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (queue, id, available_at)
+-- index: (queue, id, available_at); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param queue string
 UPDATE /* laravelq.Claim */ jobs
 SET    attempts = attempts + 1,
@@ -183,7 +183,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (queue, id, available_at)
+-- index: (queue, id, available_at); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param queue string, 2: limit
 SELECT /* laravelq.Peek */
        id, queue, payload, attempts, available_at, created_at
@@ -256,3 +256,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX jobs_laravel_ready ON jobs (queue, id, available_at);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

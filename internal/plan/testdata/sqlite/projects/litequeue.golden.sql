@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (in_time, message_id) WHERE status = 0
+-- index: (in_time, message_id) WHERE status = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* litequeue.Claim */ main."Queue"
 SET    status = 1,
@@ -56,7 +56,7 @@ RETURNING message, message_id, in_time, lock_time;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (in_time, message_id) WHERE status = 0
+-- index: (in_time, message_id) WHERE status = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* litequeue.Claim */ main."Queue"
 SET    status = 1,
        lock_time = unixepoch()
@@ -145,7 +145,7 @@ RETURNING message_id, lock_time;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (lock_time) WHERE status = 1
+-- index: (lock_time) WHERE status = 1; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* litequeue.Recover */ main."Queue"
 SET    status = 0,
@@ -242,7 +242,7 @@ FROM   main."Queue";
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (in_time, message_id) WHERE status = 0
+-- index: (in_time, message_id) WHERE status = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* litequeue.Peek */
        message, message_id, in_time
@@ -315,6 +315,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX main."Queue_litequeue_ready" ON "Queue" (in_time, message_id)
 WHERE  status = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX main."Queue_litequeue_expired" ON "Queue" (lock_time)

@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (depot, grade, size, "no", due, kind) WHERE state = 'N'
+-- index: (depot, grade, size, "no", due, kind) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Mark, 2: param depot string, 3: param kind []string, 4: limit
 UPDATE /* parcelsq.Claim */ parcels
 SET    state = 'A',
@@ -53,7 +53,7 @@ RETURNING depot, size, "no", kind, grade, weight, code, tag, link, mark, due;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (depot, grade, size, "no", due, kind) WHERE state = 'N'
+-- index: (depot, grade, size, "no", due, kind) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Mark, 2: param depot string, 3: param kind []string
 UPDATE /* parcelsq.Claim */ parcels
 SET    state = 'A',
@@ -202,7 +202,7 @@ FROM   parcels;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (depot, grade, size, "no", due, kind) WHERE state = 'N'
+-- index: (depot, grade, size, "no", due, kind) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param depot string, 2: param kind []string, 3: limit
 SELECT /* parcelsq.Peek */
        depot, size, "no", kind, grade, weight, code, tag, link, due
@@ -282,3 +282,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; rows of another kind are passed over in it
 CREATE INDEX parcels_ready ON parcels (depot, grade, size, "no", due, kind)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent = 0
+-- index: (id) WHERE sent = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* lettersq.Claim */ letters
 SET    sent = 2
@@ -50,7 +50,7 @@ RETURNING id, body;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent = 0
+-- index: (id) WHERE sent = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* lettersq.Claim */ letters
 SET    sent = 2
 WHERE  id = (
@@ -132,7 +132,7 @@ FROM   letters;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE sent = 0
+-- index: (id) WHERE sent = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* lettersq.Peek */
        id, body
@@ -200,3 +200,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX letters_ready ON letters (id)
 WHERE  sent = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

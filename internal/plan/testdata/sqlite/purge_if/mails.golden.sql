@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent = 0
+-- index: (id) WHERE sent = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* mailsq.Claim */ mails
 SET    sent = 2
@@ -52,7 +52,7 @@ RETURNING id, inserted, host;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent = 0
+-- index: (id) WHERE sent = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* mailsq.Claim */ mails
 SET    sent = 2
 WHERE  id = (
@@ -147,7 +147,7 @@ FROM   mails;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE sent = 0
+-- index: (id) WHERE sent = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id, inserted, host
@@ -216,3 +216,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX mails_ready ON mails (id)
 WHERE  sent = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

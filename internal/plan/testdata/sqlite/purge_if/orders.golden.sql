@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0 AND kind = 'mail'
+-- index: (id) WHERE state = 0 AND kind = 'mail'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* ordersq.Claim */ orders
 SET    state = 2
@@ -54,7 +54,7 @@ RETURNING id, kind;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0 AND kind = 'mail'
+-- index: (id) WHERE state = 0 AND kind = 'mail'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* ordersq.Claim */ orders
 SET    state = 2
 WHERE  id = (
@@ -191,7 +191,7 @@ FROM   orders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 0 AND kind = 'mail'
+-- index: (id) WHERE state = 0 AND kind = 'mail'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */
        id, kind
@@ -277,3 +277,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX orders_ready ON orders (id)
 WHERE  state = 0
 AND    kind = 'mail';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

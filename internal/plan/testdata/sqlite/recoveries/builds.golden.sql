@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* buildsq.Claim */ builds
 SET    state = 'busy',
@@ -57,7 +57,7 @@ RETURNING id, until_at, tries, resets, most_resets;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* buildsq.Claim */ builds
 SET    state = 'busy',
        until_at = unixepoch() + 300,
@@ -168,7 +168,7 @@ RETURNING id, until_at;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (until_at) WHERE state = 'busy'
+-- index: (until_at) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* buildsq.Recover */ builds
 SET    state = 'new',
@@ -187,7 +187,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim, whose tries or recoveries are spent, to failed
 -- locks: the database for writing, while the statement runs
--- index: (until_at) WHERE state = 'busy'
+-- index: (until_at) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* buildsq.Recover */ builds
 SET    state = 'dead',
@@ -282,7 +282,7 @@ FROM   builds;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* buildsq.Peek */
        id, tries, resets, most_resets
@@ -354,6 +354,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX builds_ready ON builds (id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX builds_expired ON builds (until_at)

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'queued'
+-- index: (id) WHERE state = 'queued'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Held, 2: limit
 UPDATE /* uploadsq.Claim */ uploads
 SET    state = 'processing',
@@ -56,7 +56,7 @@ RETURNING id, held, num_failures, num_resets, message;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'queued'
+-- index: (id) WHERE state = 'queued'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Held
 UPDATE /* uploadsq.Claim */ uploads
 SET    state = 'processing',
@@ -169,7 +169,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (seen) WHERE state = 'processing'
+-- index: (seen) WHERE state = 'processing'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* uploadsq.Recover */ uploads
 SET    state = 'queued',
@@ -186,7 +186,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim, whose recoveries are spent, to failed
 -- locks: the database for writing, while the statement runs
--- index: (seen) WHERE state = 'processing'
+-- index: (seen) WHERE state = 'processing'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* uploadsq.Recover */ uploads
 SET    state = 'failed',
@@ -261,7 +261,7 @@ FROM   uploads;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'queued'
+-- index: (id) WHERE state = 'queued'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* uploadsq.Peek */
        id, num_failures, num_resets, message
@@ -334,6 +334,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX uploads_ready ON uploads (id)
 WHERE  state = 'queued';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX uploads_expired ON uploads (seen)

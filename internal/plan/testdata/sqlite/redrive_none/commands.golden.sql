@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* commandsq.Claim */ commands
 SET    state = 'A',
@@ -55,7 +55,7 @@ RETURNING id, tries, at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* commandsq.Claim */ commands
 SET    state = 'A',
        tries = tries + 1,
@@ -166,7 +166,7 @@ RETURNING id, at;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (at) WHERE state = 'A'
+-- index: (at) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* commandsq.Recover */ commands
 SET    state = 'N',
@@ -182,7 +182,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (at) WHERE state = 'A'
+-- index: (at) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* commandsq.Recover */ commands
 SET    state = 'E',
@@ -217,7 +217,7 @@ FROM   commands;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* commandsq.Peek */
        id, tries
@@ -287,6 +287,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX commands_ready ON commands (id)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX commands_expired ON commands (at)

@@ -186,7 +186,7 @@ SET    token = NULL,
        worker = NULL
 WHERE  id IN (
            SELECT id
-           FROM   letters_lease
+           FROM   letters_lease INDEXED BY letters_lease_expired
            WHERE  failed_at IS NULL
            AND    token IS NOT NULL
            AND    attempts < 3
@@ -206,7 +206,7 @@ SET    token = NULL,
        failed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
 WHERE  id IN (
            SELECT id
-           FROM   letters_lease
+           FROM   letters_lease INDEXED BY letters_lease_expired
            WHERE  failed_at IS NULL
            AND    attempts >= 3
            AND    (EXISTS (SELECT 1 FROM letters WHERE letters_lease.id = letters.id))

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* jobsq.Claim */ jobs
 SET    state = 'busy',
@@ -56,7 +56,7 @@ RETURNING id, since, retries, body;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* jobsq.Claim */ jobs
 SET    state = 'busy',
        since = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
@@ -165,7 +165,7 @@ RETURNING id, since;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (since) WHERE state = 'busy'
+-- index: (since) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* jobsq.Recover */ jobs
 SET    state = 'new',
@@ -182,7 +182,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (since) WHERE state = 'busy'
+-- index: (since) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* jobsq.Recover */ jobs
 SET    state = 'failed',
@@ -278,7 +278,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* jobsq.Peek */
        id, retries, body
@@ -349,6 +349,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX jobs_ready ON jobs (id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX jobs_expired ON jobs (since)

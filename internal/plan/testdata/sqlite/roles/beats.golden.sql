@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status IN ('queued', 'picked')
+-- index: (id) WHERE status IN ('queued', 'picked'); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* beatsq.Claim */ beats
 SET    status = 'picked',
@@ -54,7 +54,7 @@ RETURNING id, beat;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status IN ('queued', 'picked')
+-- index: (id) WHERE status IN ('queued', 'picked'); until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* beatsq.Claim */ beats
 SET    status = 'picked',
        beat = unixepoch()
@@ -174,7 +174,7 @@ FROM   beats;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status IN ('queued', 'picked')
+-- index: (id) WHERE status IN ('queued', 'picked'); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* beatsq.Peek */
        id, beat
@@ -243,3 +243,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX beats_ready ON beats (id)
 WHERE  status IN ('queued', 'picked');
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE done = 0 AND holder = ''
+-- index: (id) WHERE done = 0 AND holder = ''; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder, 2: limit
 UPDATE /* holdersq.Claim */ holders
 SET    holder = ?1
@@ -53,7 +53,7 @@ RETURNING id, holder;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE done = 0 AND holder = ''
+-- index: (id) WHERE done = 0 AND holder = ''; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder
 UPDATE /* holdersq.Claim */ holders
 SET    holder = ?1
@@ -155,7 +155,7 @@ FROM   holders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE done = 0 AND holder = ''
+-- index: (id) WHERE done = 0 AND holder = ''; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* holdersq.Peek */
        id, holder
@@ -225,3 +225,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX holders_ready ON holders (id)
 WHERE  done = 0
 AND    holder = '';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'N' AND kind = 'mail'
+-- index: (id) WHERE status = 'N' AND kind = 'mail'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* mailsq.Claim */ mails
 SET    status = 'R',
@@ -58,7 +58,7 @@ RETURNING id, kind, locked, tries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'N' AND kind = 'mail'
+-- index: (id) WHERE status = 'N' AND kind = 'mail'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* mailsq.Claim */ mails
 SET    status = 'R',
        locked = unixepoch(),
@@ -170,7 +170,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (locked) WHERE status = 'R'
+-- index: (locked) WHERE status = 'R'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* mailsq.Recover */ mails
 SET    status = 'N',
@@ -187,7 +187,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (locked) WHERE status = 'R'
+-- index: (locked) WHERE status = 'R'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* mailsq.Recover */ mails
 SET    status = 'F',
@@ -288,7 +288,7 @@ FROM   mails;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'N' AND kind = 'mail'
+-- index: (id) WHERE status = 'N' AND kind = 'mail'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id, kind, tries
@@ -362,6 +362,8 @@ WHERE  NOT EXISTS (
 CREATE INDEX mails_ready ON mails (id)
 WHERE  status = 'N'
 AND    kind = 'mail';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX mails_expired ON mails (locked)

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent = 0 AND paused = 0 AND mark IS NULL
+-- index: (id) WHERE sent = 0 AND paused = 0 AND mark IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Mark, 2: limit
 UPDATE /* noticesq.Claim */ notices
 SET    mark = ?1
@@ -54,7 +54,7 @@ RETURNING id, mark;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE sent = 0 AND paused = 0 AND mark IS NULL
+-- index: (id) WHERE sent = 0 AND paused = 0 AND mark IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: token Mark
 UPDATE /* noticesq.Claim */ notices
 SET    mark = ?1
@@ -157,7 +157,7 @@ FROM   notices;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE sent = 0 AND paused = 0 AND mark IS NULL
+-- index: (id) WHERE sent = 0 AND paused = 0 AND mark IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* noticesq.Peek */
        id
@@ -230,3 +230,5 @@ CREATE INDEX notices_ready ON notices (id)
 WHERE  sent = 0
 AND    paused = 0
 AND    mark IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

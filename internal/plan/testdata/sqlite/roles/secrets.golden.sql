@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, due) WHERE status = 'N'
+-- index: (id, due) WHERE status = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* secretsq.Claim */ secrets
 SET    status = 'R'
@@ -52,7 +52,7 @@ RETURNING id, tries, most, due, secret;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, due) WHERE status = 'N'
+-- index: (id, due) WHERE status = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* secretsq.Claim */ secrets
 SET    status = 'R'
 WHERE  id = (
@@ -196,7 +196,7 @@ FROM   secrets;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, due) WHERE status = 'N'
+-- index: (id, due) WHERE status = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* secretsq.Peek */
        id, tries, most, due, secret
@@ -268,3 +268,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX secrets_ready ON secrets (id, due)
 WHERE  status = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

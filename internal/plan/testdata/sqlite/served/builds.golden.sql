@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (priority, id) WHERE worker IS NULL
+-- index: (priority, id) WHERE worker IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Worker, 2: limit
 UPDATE /* buildsq.Claim */ builds
 SET    worker = ?1,
@@ -52,7 +52,7 @@ RETURNING id, priority, worker;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (priority, id) WHERE worker IS NULL
+-- index: (priority, id) WHERE worker IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Worker
 UPDATE /* buildsq.Claim */ builds
 SET    worker = ?1,
@@ -145,7 +145,7 @@ SET    worker = NULL,
        last_ping = NULL
 WHERE  id IN (
            SELECT id
-           FROM   builds
+           FROM   builds INDEXED BY builds_ping
            WHERE  worker IS NOT NULL
            AND    last_ping <= strftime('%Y-%m-%d %H:%M:%f', 'now', '-540 seconds')
            LIMIT  ?1);
@@ -188,7 +188,7 @@ FROM   builds;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (priority, id) WHERE worker IS NULL
+-- index: (priority, id) WHERE worker IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* buildsq.Peek */
        id, priority
@@ -233,7 +233,7 @@ OR     upper(have.type) <> upper(want.type);
 -- locks: none
 WITH /* buildsq.Verify */ want (name, columns, least, predicate) AS (
     VALUES ('builds_ready', 'priority, id', 'priority', 'workerisnull'),
-           ('builds_ping', 'last_ping', 'last_ping', 'workerisnotnull')
+           ('builds_ping', '', '', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -258,5 +258,7 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX builds_ready ON builds (priority, id)
 WHERE  worker IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out: builds_ping serves already

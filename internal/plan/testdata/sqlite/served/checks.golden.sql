@@ -41,7 +41,7 @@ SET    added = NULL,
        "over" = 1
 WHERE  id IN (
            SELECT id
-           FROM   checks
+           FROM   checks INDEXED BY checks_added
            WHERE  added IS NULL
            AND    "over" = 0
            ORDER  BY id
@@ -57,7 +57,7 @@ SET    added = NULL,
        "over" = 1
 WHERE  id = (
            SELECT id
-           FROM   checks
+           FROM   checks INDEXED BY checks_added
            WHERE  added IS NULL
            AND    "over" = 0
            ORDER  BY id
@@ -141,7 +141,7 @@ FROM   checks;
 -- arguments: 1: limit
 SELECT /* checksq.Peek */
        id
-FROM   checks
+FROM   checks INDEXED BY checks_added
 WHERE  added IS NULL
 AND    "over" = 0
 ORDER  BY id
@@ -181,7 +181,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* checksq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('checks_added', 'id', 'id', 'addedisnullandover=0')
+    VALUES ('checks_added', '', '', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

@@ -38,7 +38,7 @@ UPDATE /* mailsq.Claim */ mails
 SET    state = 'busy'
 WHERE  id IN (
            SELECT id
-           FROM   mails
+           FROM   mails INDEXED BY mails_due
            WHERE  state = 'new'
            AND    due_at <= unixepoch()
            ORDER  BY due_at, id
@@ -53,7 +53,7 @@ UPDATE /* mailsq.Claim */ mails
 SET    state = 'busy'
 WHERE  id = (
            SELECT id
-           FROM   mails
+           FROM   mails INDEXED BY mails_due
            WHERE  state = 'new'
            AND    due_at <= unixepoch()
            ORDER  BY due_at, id
@@ -152,7 +152,7 @@ FROM   mails;
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id, due_at, kind
-FROM   mails
+FROM   mails INDEXED BY mails_due
 WHERE  state = 'new'
 AND    due_at <= unixepoch()
 ORDER  BY due_at, id

@@ -33,7 +33,7 @@
 -- sql/claim.sql
 -- claim: the ready rows of one shard; nothing is written
 -- locks: none; the shard keeps workers apart
--- index: (priority, id)
+-- index: (priority, id); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: shards, 2: shard, 3: limit
 SELECT /* commandsq.Claim */
        id, what, priority
@@ -125,7 +125,7 @@ FROM   commands;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (priority, id)
+-- index: (priority, id); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: shards, 2: shard, 3: limit
 SELECT /* commandsq.Peek */
        id, what, priority
@@ -210,3 +210,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX commands_ready ON commands (priority, id);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

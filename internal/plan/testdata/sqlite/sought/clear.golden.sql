@@ -32,7 +32,7 @@
 DELETE /* clearq.Claim */ FROM operation
 WHERE  id IN (
            SELECT id
-           FROM   operation
+           FROM   operation INDEXED BY operation_folder
            WHERE  folder = ?1
            ORDER  BY id
            LIMIT  ?2)
@@ -53,7 +53,7 @@ FROM   operation;
 -- arguments: 1: param folder int64, 2: limit
 SELECT /* clearq.Peek */
        id, account, folder, name, tries, state
-FROM   operation
+FROM   operation INDEXED BY operation_folder
 WHERE  folder = ?1
 ORDER  BY id
 LIMIT  ?2;
@@ -95,7 +95,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* clearq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('operation_folder', 'folder, id', 'folder', '')
+    VALUES ('operation_folder', '', '', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

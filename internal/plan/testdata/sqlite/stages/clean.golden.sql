@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE files = 1
+-- index: (id) WHERE files = 1; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* cleanq.Claim */ orders
 SET    files = 2
@@ -51,7 +51,7 @@ RETURNING id, state;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE files = 1
+-- index: (id) WHERE files = 1; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* cleanq.Claim */ orders
 SET    files = 2
 WHERE  id = (
@@ -133,7 +133,7 @@ FROM   orders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE files = 1
+-- index: (id) WHERE files = 1; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* cleanq.Peek */
        id, state
@@ -201,3 +201,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX orders_clean_ready ON orders (id)
 WHERE  files = 1;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

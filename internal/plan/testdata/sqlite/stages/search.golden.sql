@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'lost'
+-- index: (id) WHERE state = 'lost'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* searchq.Claim */ letters
 SET    state = 'sought'
@@ -51,7 +51,7 @@ RETURNING id, tries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'lost'
+-- index: (id) WHERE state = 'lost'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* searchq.Claim */ letters
 SET    state = 'sought'
 WHERE  id = (
@@ -146,7 +146,7 @@ FROM   letters;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'lost'
+-- index: (id) WHERE state = 'lost'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* searchq.Peek */
        id, tries
@@ -214,3 +214,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX letters_search_ready ON letters (id)
 WHERE  state = 'lost';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

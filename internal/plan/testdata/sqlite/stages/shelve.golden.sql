@@ -29,7 +29,7 @@
 -- sql/claim.sql
 -- claim: ready to gone
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'shelved'
+-- index: (id) WHERE state = 'shelved'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 DELETE /* shelveq.Claim */ FROM letters
 WHERE  id IN (
@@ -51,7 +51,7 @@ FROM   letters;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'shelved'
+-- index: (id) WHERE state = 'shelved'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* shelveq.Peek */
        id, tries
@@ -119,3 +119,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX letters_shelve_ready ON letters (id)
 WHERE  state = 'shelved';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE busy = 0
+-- index: (id) WHERE busy = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* booksq.Claim */ books
 SET    busy = 1
@@ -50,7 +50,7 @@ RETURNING id, path;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE busy = 0
+-- index: (id) WHERE busy = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* booksq.Claim */ books
 SET    busy = 1
 WHERE  id = (
@@ -143,7 +143,7 @@ FROM   books;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE busy = 0
+-- index: (id) WHERE busy = 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* booksq.Peek */
        id, path
@@ -211,3 +211,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX books_ready ON books (id)
 WHERE  busy = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

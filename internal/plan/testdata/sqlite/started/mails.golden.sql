@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to claimed
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Node, 2: limit
 UPDATE /* mailsq.Claim */ mails
 SET    state = 'C',
@@ -56,7 +56,7 @@ RETURNING id, tries, node, error;
 -- sql/claim_1.sql
 -- claim: ready to claimed
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Node
 UPDATE /* mailsq.Claim */ mails
 SET    state = 'C',
@@ -258,7 +258,7 @@ FROM   mails;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id, tries, error
@@ -328,3 +328,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX mails_ready ON mails (id)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE (state IS NULL OR state = x'66726565')
+-- index: (id) WHERE (state IS NULL OR state = x'66726565'); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* tasksq.Claim */ tasks
 SET    state = x'783a31',
@@ -53,7 +53,7 @@ RETURNING id, state, tries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE (state IS NULL OR state = x'66726565')
+-- index: (id) WHERE (state IS NULL OR state = x'66726565'); until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* tasksq.Claim */ tasks
 SET    state = x'783a31',
        tries = tries + 1
@@ -197,7 +197,7 @@ FROM   tasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE (state IS NULL OR state = x'66726565')
+-- index: (id) WHERE (state IS NULL OR state = x'66726565'); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* tasksq.Peek */
        id, tries
@@ -265,3 +265,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX tasks_ready ON tasks (id)
 WHERE  (state IS NULL OR state = x'66726565');
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

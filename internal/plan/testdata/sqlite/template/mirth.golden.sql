@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (server_id, message_id, id) WHERE status = 'Q'
+-- index: (server_id, message_id, id) WHERE status = 'Q'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param serverID string, 2: limit
 UPDATE /* mirthq.Claim */ d_mm{{.Channel}}
 SET    status = 'R'
@@ -53,7 +53,7 @@ RETURNING message_id, id, server_id, send_attempts;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (server_id, message_id, id) WHERE status = 'Q'
+-- index: (server_id, message_id, id) WHERE status = 'Q'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param serverID string
 UPDATE /* mirthq.Claim */ d_mm{{.Channel}}
 SET    status = 'R'
@@ -215,7 +215,7 @@ FROM   d_mm{{.Channel}};
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (server_id, message_id, id) WHERE status = 'Q'
+-- index: (server_id, message_id, id) WHERE status = 'Q'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param serverID string, 2: limit
 SELECT /* mirthq.Peek */
        message_id, id, server_id, send_attempts
@@ -302,3 +302,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX d_mm{{.Channel}}_mirth_ready ON d_mm{{.Channel}} (server_id, message_id, id)
 WHERE  status = 'Q';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

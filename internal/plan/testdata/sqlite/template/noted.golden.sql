@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (server_id, message_id, id) WHERE status = 'Q'
+-- index: (server_id, message_id, id) WHERE status = 'Q'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param serverID string, 2: limit
 UPDATE /* notedq.Claim */ d_mm{{.Channel}}
 SET    status = 'R'
@@ -55,7 +55,7 @@ RETURNING message_id, id, server_id, send_attempts;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (server_id, message_id, id) WHERE status = 'Q'
+-- index: (server_id, message_id, id) WHERE status = 'Q'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param serverID string
 UPDATE /* notedq.Claim */ d_mm{{.Channel}}
 SET    status = 'R'
@@ -300,7 +300,7 @@ FROM   d_mm{{.Channel}};
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (server_id, message_id, id) WHERE status = 'Q'
+-- index: (server_id, message_id, id) WHERE status = 'Q'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param serverID string, 2: limit
 SELECT /* notedq.Peek */
        message_id, id, server_id, send_attempts
@@ -389,3 +389,5 @@ WHERE  NOT EXISTS (
 -- mirthq advises the same
 CREATE INDEX d_mm{{.Channel}}_mirth_ready ON d_mm{{.Channel}} (server_id, message_id, id)
 WHERE  status = 'Q';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -44,7 +44,7 @@ SET    job_token = ?1,
        job_attempts = job_attempts + 1
 WHERE  job_id IN (
            SELECT job_id
-           FROM   "{{.Prefix}}job"
+           FROM   "{{.Prefix}}job" INDEXED BY job_cmd_id
            WHERE  (job_token_timestamp <= unixepoch() - 3600 OR job_token_timestamp IS NULL)
            AND    job_attempts < 3
            AND    job_cmd = ?2
@@ -63,7 +63,7 @@ SET    job_token = ?1,
        job_attempts = job_attempts + 1
 WHERE  job_id = (
            SELECT job_id
-           FROM   "{{.Prefix}}job"
+           FROM   "{{.Prefix}}job" INDEXED BY job_cmd_id
            WHERE  (job_token_timestamp <= unixepoch() - 3600 OR job_token_timestamp IS NULL)
            AND    job_attempts < 3
            AND    job_cmd = ?2
@@ -219,7 +219,7 @@ FROM   "{{.Prefix}}job";
 -- arguments: 1: param jobCmd string, 2: limit
 SELECT /* wikiq.Peek */
        job_id, job_cmd, job_params, job_attempts
-FROM   "{{.Prefix}}job"
+FROM   "{{.Prefix}}job" INDEXED BY job_cmd_id
 WHERE  (job_token_timestamp <= unixepoch() - 3600 OR job_token_timestamp IS NULL)
 AND    job_attempts < 3
 AND    job_cmd = ?1
@@ -263,7 +263,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* wikiq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('job_cmd_id', 'job_cmd, job_id', 'job_cmd', 'job_attempts<3')
+    VALUES ('job_cmd_id', '', '', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

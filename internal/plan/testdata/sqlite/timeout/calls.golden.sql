@@ -38,7 +38,7 @@
 -- sql/claim_pick.sql
 -- claim: ready rows, of which claim.sql then takes those that the caller accepts
 -- locks: none
--- index: (timeout, id) WHERE state IN ('N', 'A')
+-- index: (timeout, id) WHERE state IN ('N', 'A'); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: timeout, 2: param timeoutValue string, 3: limit
 SELECT /* callsq.Claim */
        id, timeout
@@ -218,7 +218,7 @@ FROM   calls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (timeout, id) WHERE state IN ('N', 'A')
+-- index: (timeout, id) WHERE state IN ('N', 'A'); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: timeout, 2: param timeoutValue string, 3: limit
 SELECT /* callsq.Peek */
        id, timeout
@@ -289,3 +289,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX calls_ready ON calls (timeout, id)
 WHERE  state IN ('N', 'A');
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

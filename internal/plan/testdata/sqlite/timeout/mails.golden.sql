@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* mailsq.Claim */ mails
 SET    state = 'A',
@@ -58,7 +58,7 @@ RETURNING id, begun, tries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* mailsq.Claim */ mails
 SET    state = 'A',
        begun = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
@@ -178,7 +178,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (beat) WHERE state = 'A'
+-- index: (beat) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: timeout, 2: limit
 UPDATE /* mailsq.Recover */ mails
 SET    state = 'N',
@@ -194,7 +194,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (beat) WHERE state = 'A'
+-- index: (beat) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: timeout, 2: limit
 UPDATE /* mailsq.Recover */ mails
 SET    state = 'F'
@@ -271,7 +271,7 @@ FROM   mails;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id, tries
@@ -342,6 +342,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX mails_ready ON mails (id)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX mails_expired ON mails (beat)

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* notesq.Claim */ notes
 SET    state = 'A',
@@ -55,7 +55,7 @@ RETURNING id, begun;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* notesq.Claim */ notes
 SET    state = 'A',
        begun = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
@@ -144,7 +144,7 @@ RETURNING id, begun;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (begun) WHERE state = 'A'
+-- index: (begun) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: given timeoutValue *int64, 2: timeout, 3: limit
 UPDATE /* notesq.Recover */ notes
 SET    state = 'N',
@@ -193,7 +193,7 @@ FROM   notes;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* notesq.Peek */
        id
@@ -263,6 +263,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX notes_ready ON notes (id)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX notes_expired ON notes (begun)

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (kind, id) WHERE completed IS NULL AND attempts < 3
+-- index: (kind, id) WHERE completed IS NULL AND attempts < 3; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Worker, 2: timeout, 3: param kind string, 4: limit
 UPDATE /* tasksq.Claim */ tasks
 SET    fetched = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
@@ -60,7 +60,7 @@ RETURNING id, kind, fetched, attempts, worker;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (kind, id) WHERE completed IS NULL AND attempts < 3
+-- index: (kind, id) WHERE completed IS NULL AND attempts < 3; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Worker, 2: timeout, 3: param kind string
 UPDATE /* tasksq.Claim */ tasks
 SET    fetched = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
@@ -278,7 +278,7 @@ FROM   tasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (kind, id) WHERE completed IS NULL AND attempts < 3
+-- index: (kind, id) WHERE completed IS NULL AND attempts < 3; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: timeout, 2: param kind string, 3: limit
 SELECT /* tasksq.Peek */
        id, kind, attempts
@@ -353,3 +353,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX tasks_ready ON tasks (kind, id)
 WHERE  completed IS NULL
 AND    attempts < 3;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -42,7 +42,7 @@ SET    handle = lower(hex(randomblob(16))),
        taken = unixepoch()
 WHERE  id IN (
            SELECT id
-           FROM   messages
+           FROM   messages NOT INDEXED
            WHERE  (taken <= unixepoch() - 30 OR taken IS NULL)
            ORDER  BY id
            LIMIT  ?1)
@@ -57,7 +57,7 @@ SET    handle = lower(hex(randomblob(16))),
        taken = unixepoch()
 WHERE  id = (
            SELECT id
-           FROM   messages
+           FROM   messages NOT INDEXED
            WHERE  (taken <= unixepoch() - 30 OR taken IS NULL)
            ORDER  BY id
            LIMIT  1)
@@ -176,7 +176,7 @@ FROM   messages;
 -- arguments: 1: limit
 SELECT /* messagesq.Peek */
        id, body
-FROM   messages
+FROM   messages NOT INDEXED
 WHERE  (taken <= unixepoch() - 30 OR taken IS NULL)
 ORDER  BY id
 LIMIT  ?1;

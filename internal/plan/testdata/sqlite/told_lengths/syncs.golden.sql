@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* syncsq.Claim */ syncs
 SET    state = 'busy',
@@ -54,7 +54,7 @@ RETURNING id, every;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* syncsq.Claim */ syncs
 SET    state = 'busy',
        seen = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
@@ -113,7 +113,7 @@ RETURNING id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim to failed
 -- locks: the database for writing, while the statement runs
--- index: (seen) WHERE state = 'busy'
+-- index: (seen) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* syncsq.Recover */ syncs
 SET    state = 'failed'
@@ -201,7 +201,7 @@ FROM   syncs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* syncsq.Peek */
        id, every
@@ -271,6 +271,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX syncs_ready ON syncs (id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX syncs_expired ON syncs (seen)

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (at, id) WHERE state = 'new'
+-- index: (at, id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* dooversq.Claim */ doovers
 SET    state = 'busy'
@@ -67,7 +67,7 @@ RETURNING id, at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (at, id) WHERE state = 'new'
+-- index: (at, id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* dooversq.Claim */ doovers
 SET    state = 'busy'
 WHERE  id = (
@@ -182,7 +182,7 @@ FROM   doovers;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (at, id) WHERE state = 'new'
+-- index: (at, id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* dooversq.Peek */
        id, at
@@ -251,3 +251,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX doovers_ready ON doovers (at, id)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

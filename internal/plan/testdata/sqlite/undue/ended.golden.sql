@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, at) WHERE state = 'new'
+-- index: (id, at) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* endedq.Claim */ ended
 SET    state = 'busy'
@@ -52,7 +52,7 @@ RETURNING id;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, at) WHERE state = 'new'
+-- index: (id, at) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* endedq.Claim */ ended
 SET    state = 'busy'
 WHERE  id = (
@@ -135,7 +135,7 @@ FROM   ended;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, at) WHERE state = 'new'
+-- index: (id, at) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* endedq.Peek */
        id
@@ -204,3 +204,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX ended_ready ON ended (id, at)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

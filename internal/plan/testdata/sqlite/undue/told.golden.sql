@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, at) WHERE state = 'new'
+-- index: (id, at) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* toldq.Claim */ told
 SET    state = 'busy'
@@ -51,7 +51,7 @@ RETURNING id, at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id, at) WHERE state = 'new'
+-- index: (id, at) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* toldq.Claim */ told
 SET    state = 'busy'
 WHERE  id = (
@@ -150,7 +150,7 @@ FROM   told;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id, at) WHERE state = 'new'
+-- index: (id, at) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* toldq.Peek */
        id, at
@@ -219,3 +219,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX told_ready ON told (id, at)
 WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

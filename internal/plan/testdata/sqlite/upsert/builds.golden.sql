@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (priority, id) WHERE worker IS NULL
+-- index: (priority, id) WHERE worker IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Worker, 2: limit
 UPDATE /* buildsq.Claim */ builds
 SET    started_at = strftime('%Y-%m-%d %H:%M:%f', 'now'),
@@ -53,7 +53,7 @@ RETURNING id, build_input_id, priority, queued_at, started_at, worker, note;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (priority, id) WHERE worker IS NULL
+-- index: (priority, id) WHERE worker IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Worker
 UPDATE /* buildsq.Claim */ builds
 SET    started_at = strftime('%Y-%m-%d %H:%M:%f', 'now'),
@@ -146,7 +146,7 @@ RETURNING id, started_at;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (started_at) WHERE worker IS NOT NULL
+-- index: (started_at) WHERE worker IS NOT NULL; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* buildsq.Recover */ builds
 SET    started_at = NULL,
@@ -185,7 +185,7 @@ FROM   builds;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (priority, id) WHERE worker IS NULL
+-- index: (priority, id) WHERE worker IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* buildsq.Peek */
        id, build_input_id, priority, queued_at, note
@@ -258,6 +258,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX builds_ready ON builds (priority, id)
 WHERE  worker IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX builds_expired ON builds (started_at)

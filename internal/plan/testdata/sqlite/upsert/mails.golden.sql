@@ -45,7 +45,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (address) WHERE state = 'new' AND tries > 0
+-- index: (address) WHERE state = 'new' AND tries > 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* mailsq.Claim */ mails
 SET    due = unixepoch() + 300,
@@ -63,7 +63,7 @@ RETURNING address, kind, weight, data, due, tries, "when";
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (address) WHERE state = 'new' AND tries > 0
+-- index: (address) WHERE state = 'new' AND tries > 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* mailsq.Claim */ mails
 SET    due = unixepoch() + 300,
        tries = tries - 1
@@ -172,7 +172,7 @@ RETURNING address, due;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (due) WHERE state = 'new'
+-- index: (due) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* mailsq.Recover */ mails
 SET    state = 'bad',
@@ -257,7 +257,7 @@ FROM   mails;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (address) WHERE state = 'new' AND tries > 0
+-- index: (address) WHERE state = 'new' AND tries > 0; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        address, kind, weight, data, due, tries, "when"
@@ -334,6 +334,8 @@ WHERE  NOT EXISTS (
 CREATE INDEX mails_ready ON mails (address)
 WHERE  state = 'new'
 AND    tries > 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX mails_expired ON mails (due)

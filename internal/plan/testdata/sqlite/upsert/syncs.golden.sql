@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: the ready rows of one shard; nothing is written
 -- locks: none; the shard keeps workers apart
--- index: (library, object, last_check, "key")
+-- index: (library, object, last_check, "key"); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param library int64, 2: param object int64, 3: shards, 4: shard, 5: limit
 SELECT /* syncsq.Claim */
        library, "key", object, last_check, tries
@@ -100,7 +100,7 @@ FROM   syncs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (library, object, last_check, "key")
+-- index: (library, object, last_check, "key"); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param library int64, 2: param object int64, 3: shards, 4: shard, 5: limit
 SELECT /* syncsq.Peek */
        library, "key", object, last_check, tries
@@ -171,3 +171,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX syncs_ready ON syncs (library, object, last_check, "key");
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE holder IS NULL
+-- index: (id) WHERE holder IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder, 2: limit
 UPDATE /* journalq.Claim */ journal
 SET    holder = ?1
@@ -52,7 +52,7 @@ RETURNING id, ident, holder, weight;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE holder IS NULL
+-- index: (id) WHERE holder IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder
 UPDATE /* journalq.Claim */ journal
 SET    holder = ?1
@@ -206,7 +206,7 @@ FROM   journal;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE holder IS NULL
+-- index: (id) WHERE holder IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* journalq.Peek */
        id, ident, weight
@@ -293,6 +293,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX journal_ready ON journal (id)
 WHERE  holder IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- finds the rows of other jobs that a step writes
 CREATE INDEX journal_others ON journal (ident);

@@ -44,7 +44,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: given host *string, 2: limit
 UPDATE /* givenq.Claim */ given
 SET    state = 'A',
@@ -62,7 +62,7 @@ RETURNING id, till, tries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: given host *string
 UPDATE /* givenq.Claim */ given
 SET    state = 'A',
@@ -243,7 +243,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (till) WHERE state = 'A'
+-- index: (till) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: given sweeper *string, 2: limit
 UPDATE /* givenq.Recover */ given
 SET    state = 'N',
@@ -260,7 +260,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (till) WHERE state = 'A'
+-- index: (till) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: given sweeper *string, 2: limit
 UPDATE /* givenq.Recover */ given
 SET    state = 'E',
@@ -335,7 +335,7 @@ FROM   given;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* givenq.Peek */
        id, tries
@@ -410,6 +410,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX given_ready ON given (id)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX given_expired ON given (till)

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder, 2: limit
 UPDATE /* listedq.Claim */ held
 SET    state = 'A',
@@ -55,7 +55,7 @@ RETURNING id, tries, holder;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Holder
 UPDATE /* listedq.Claim */ held
 SET    state = 'A',
@@ -155,7 +155,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (holder) WHERE state = 'A'
+-- index: (holder) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: param alive []string, 2: limit
 UPDATE /* listedq.Recover */ held
 SET    state = 'N',
@@ -171,7 +171,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (holder) WHERE state = 'A'
+-- index: (holder) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: param alive []string, 2: limit
 UPDATE /* listedq.Recover */ held
 SET    state = 'E'
@@ -243,7 +243,7 @@ FROM   held;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id) WHERE state = 'N'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* listedq.Peek */
        id, tries
@@ -314,6 +314,8 @@ WHERE  NOT EXISTS (
 -- heldq advises the same
 CREATE INDEX held_ready ON held (id)
 WHERE  state = 'N';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 -- heldq advises the same

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'r' AND tries < 3
+-- index: (id) WHERE state = 'r' AND tries < 3; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Consumer, 2: limit
 UPDATE /* knownq.Claim */ known
 SET    state = 'x',
@@ -56,7 +56,7 @@ RETURNING id, consumer, tries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'r' AND tries < 3
+-- index: (id) WHERE state = 'r' AND tries < 3; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: worker Consumer
 UPDATE /* knownq.Claim */ known
 SET    state = 'x',
@@ -198,7 +198,7 @@ FROM   known;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'r' AND tries < 3
+-- index: (id) WHERE state = 'r' AND tries < 3; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* knownq.Peek */
        id, tries
@@ -269,3 +269,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX known_ready ON known (id)
 WHERE  state = 'r'
 AND    tries < 3;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

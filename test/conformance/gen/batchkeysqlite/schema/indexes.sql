@@ -5,6 +5,8 @@
 -- The package tokenstatesqlite advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX jobs_tokenstatesqlite_ready ON jobs (id)
 WHERE  status = 'ready';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out; it also serves Claim: reads back the rows that the token marks, among those that somebody has, which are few
 -- The package tokenstatesqlite advises the same: one serves both, so leave this out where that is made.

@@ -5,6 +5,8 @@
 CREATE INDEX jobs_deletesqlite_ready ON jobs (id)
 WHERE  status = 'ready'
 AND    tries > 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX jobs_deletesqlite_expired ON jobs (lease_till)

@@ -5,6 +5,8 @@
 -- The package tokensqlite advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX jobs_tokensqlite_ready ON jobs (due_at, id)
 WHERE  status = 'ready';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 -- The package tokensqlite advises the same: one serves both, so leave this out where that is made.

@@ -5,6 +5,8 @@
 -- The package groupedsqlite advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX jobs_groupedsqlite_ready ON jobs (id, due_at, lane)
 WHERE  status = 'ready';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Claim: the running rows of a group; it also serves Recover: rows that somebody has, which are few
 -- The package groupedsqlite advises the same: one serves both, so leave this out where that is made.

@@ -6,3 +6,5 @@ CREATE INDEX jobs_nulltimesqlite_ready ON jobs (id)
 WHERE  started_at IS NULL
 AND    finished_at IS NULL
 AND    failed_at IS NULL;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -5,6 +5,8 @@
 CREATE INDEX jobs_severalsqlite_ready ON jobs (id)
 WHERE  state = 'N'
 AND    locked = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX jobs_severalsqlite_expired ON jobs (claimed_at)

@@ -7,7 +7,7 @@ SET    token = NULL,
        worker = NULL
 WHERE  id IN (
            SELECT id
-           FROM   jobs_lease
+           FROM   jobs_lease INDEXED BY jobs_lease_expired
            WHERE  failed_at IS NULL
            AND    token IS NOT NULL
            AND    attempts < 3

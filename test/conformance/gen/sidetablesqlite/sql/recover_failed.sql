@@ -9,7 +9,7 @@ SET    token = NULL,
        failed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
 WHERE  id IN (
            SELECT id
-           FROM   jobs_lease
+           FROM   jobs_lease INDEXED BY jobs_lease_expired
            WHERE  failed_at IS NULL
            AND    attempts >= 3
            AND    (EXISTS (SELECT 1 FROM jobs WHERE jobs_lease.id = jobs.id))

@@ -5,6 +5,8 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX "{{.Prefix}}jobs{{.Suffix}}_templatesqlite_ready" ON "{{.Prefix}}jobs{{.Suffix}}" (id)
 WHERE  status = 'ready';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX "{{.Prefix}}jobs{{.Suffix}}_templatesqlite_expired" ON "{{.Prefix}}jobs{{.Suffix}}" (lease_till)

@@ -4,6 +4,8 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX jobs_tokenstatesqlite_ready ON jobs (id)
 WHERE  status = 'ready';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX jobs_tokenstatesqlite_expired ON jobs (lease_till)

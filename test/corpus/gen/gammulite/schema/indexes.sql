@@ -4,3 +4,5 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over; rows that wait for their time are passed over in it; rows of another SenderID are passed over in it
 CREATE INDEX outbox_sms_ready ON outbox ("Priority" DESC, "InsertIntoDB", "ID", "SendingDateTime", "SenderID")
 WHERE  ("Retries" < 5 OR "Retries" IS NULL);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -7,7 +7,7 @@ SET    timeout = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+5 seconds'),
        received = received + 1
 WHERE  id IN (
            SELECT id
-           FROM   goqite
+           FROM   goqite INDEXED BY goqite_queue_priority_created_idx
            WHERE  timeout <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
            AND    received < 3
            AND    queue = ?1

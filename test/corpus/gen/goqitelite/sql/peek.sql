@@ -4,7 +4,7 @@
 -- index: goqite_queue_priority_created_idx (queue, priority DESC, created)
 SELECT /* goqitelite.Peek */
        id, created, queue, body, timeout, received, priority
-FROM   goqite
+FROM   goqite INDEXED BY goqite_queue_priority_created_idx
 WHERE  timeout <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
 AND    received < 3
 AND    queue = ?1

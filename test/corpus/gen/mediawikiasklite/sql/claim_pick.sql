@@ -5,7 +5,7 @@
 SELECT /* mediawikiasklite.Claim */
        job_id, job_cmd, job_namespace, job_title, job_timestamp, job_params, job_random,
        job_attempts, job_token, job_sha1
-FROM   job
+FROM   job INDEXED BY job_cmd_token_id
 WHERE  job_token = ''
 AND    job_attempts < 3
 AND    job_cmd = ?1

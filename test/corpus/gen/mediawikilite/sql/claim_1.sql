@@ -8,7 +8,7 @@ SET    job_attempts = job_attempts + 1,
        job_token_timestamp = strftime('%Y%m%d%H%M%S', 'now')
 WHERE  job_id = (
            SELECT job_id
-           FROM   job
+           FROM   job INDEXED BY job_cmd_token_id
            WHERE  job_token = ''
            AND    job_attempts < 3
            AND    job_cmd = ?2

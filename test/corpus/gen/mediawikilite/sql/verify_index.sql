@@ -2,7 +2,7 @@
 -- verify: index
 -- locks: none
 WITH /* mediawikilite.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('job_cmd_token_id', 'job_cmd, job_id', 'job_cmd', 'job_token=''''andjob_attempts<3'),
+    VALUES ('job_cmd_token_id', '', '', ''),
            ('job_jobs_expired', 'job_token_timestamp', 'job_token_timestamp', 'job_token<>''''')
 ),
 have (name, columns, predicate) AS (

@@ -5,3 +5,5 @@
 CREATE INDEX wolverine_incoming_envelopes_ready ON wolverine_incoming_envelopes (received_at, id, execution_time)
 WHERE  status IN ('Incoming', 'Scheduled')
 AND    owner_id = 0;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

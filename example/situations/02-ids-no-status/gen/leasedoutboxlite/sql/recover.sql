@@ -7,7 +7,7 @@ SET    token = NULL,
        worker = NULL
 WHERE  id IN (
            SELECT id
-           FROM   outbox_lease
+           FROM   outbox_lease INDEXED BY outbox_lease_expired
            WHERE  failed_at IS NULL
            AND    token IS NOT NULL
            AND    (EXISTS (SELECT 1 FROM outbox WHERE outbox_lease.id = outbox.id))

@@ -7,7 +7,7 @@ SET    status = 9,
        tm_process = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
 WHERE  id = (
            SELECT id
-           FROM   task_queue
+           FROM   task_queue INDEXED BY task_queue_ready
            WHERE  status = 0
            ORDER  BY priority DESC, tm_enqueue, id
            LIMIT  1)

@@ -4,7 +4,7 @@
 -- index: task_queue_ready (priority DESC, tm_enqueue, id) WHERE status = 0
 SELECT /* taskqueuelite.Peek */
        id, priority, data, tm_enqueue
-FROM   task_queue
+FROM   task_queue INDEXED BY task_queue_ready
 WHERE  status = 0
 ORDER  BY priority DESC, tm_enqueue, id
 LIMIT  ?1

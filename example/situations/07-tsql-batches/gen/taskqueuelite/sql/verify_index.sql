@@ -2,7 +2,7 @@
 -- verify: index
 -- locks: none
 WITH /* taskqueuelite.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('task_queue_ready', 'priority desc, tm_enqueue, id', 'priority desc, tm_enqueue', 'status=0'),
+    VALUES ('task_queue_ready', '', '', ''),
            ('task_queue_taskqueuelite_expired', 'tm_process', 'tm_process', 'status=9')
 ),
 have (name, columns, predicate) AS (

@@ -8,7 +8,7 @@ SET    state = 'A',
        reader_code = ?1
 WHERE  msg_queue_id = (
            SELECT msg_queue_id
-           FROM   msg_queue
+           FROM   msg_queue INDEXED BY msg_queue_new
            WHERE  state = 'N'
            AND    msg_type_code = ?2
            ORDER  BY create_time, msg_queue_id

@@ -4,7 +4,7 @@
 -- index: msg_queue_new (msg_type_code, create_time, msg_queue_id) WHERE state = 'N'
 SELECT /* msgqueuelite.Peek */
        msg_queue_id, msg_type_code, msg, create_time
-FROM   msg_queue
+FROM   msg_queue INDEXED BY msg_queue_new
 WHERE  state = 'N'
 AND    msg_type_code = ?1
 ORDER  BY create_time, msg_queue_id

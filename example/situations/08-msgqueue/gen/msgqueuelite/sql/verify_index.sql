@@ -2,7 +2,7 @@
 -- verify: index
 -- locks: none
 WITH /* msgqueuelite.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('msg_queue_new', 'msg_type_code, create_time, msg_queue_id', 'msg_type_code, create_time', 'state=''n'''),
+    VALUES ('msg_queue_new', '', '', ''),
            ('msg_queue_msgqueuelite_expired', 'start_time', 'start_time', 'state=''a''')
 ),
 have (name, columns, predicate) AS (

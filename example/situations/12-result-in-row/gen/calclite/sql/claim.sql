@@ -7,7 +7,7 @@ SET    state = 'taken',
        version = version + 1
 WHERE  id IN (
            SELECT id
-           FROM   calculations
+           FROM   calculations INDEXED BY calculations_asked
            WHERE  state = 'asked'
            ORDER  BY id
            LIMIT  ?1)

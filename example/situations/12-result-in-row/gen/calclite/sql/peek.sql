@@ -4,7 +4,7 @@
 -- index: calculations_asked (id) WHERE state = 'asked'
 SELECT /* calclite.Peek */
        id, x, version, problem
-FROM   calculations
+FROM   calculations INDEXED BY calculations_asked
 WHERE  state = 'asked'
 ORDER  BY id
 LIMIT  ?1
