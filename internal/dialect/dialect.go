@@ -31,6 +31,7 @@ const (
 	RowLocks      Capability = "row_locks"        // SELECT … FOR UPDATE
 	PartialIndex  Capability = "partial_index"    // CREATE INDEX … WHERE
 	LowHint       Capability = "low_hint"         // dead rows are worth passing over by a low bound
+	AskedLimit    Capability = "asked_limit"      // LIMIT takes what a sub-query tells
 	KeyTie        Capability = "key_tie"          // the planner may prefer the primary key to an index of equal cost
 	BoundedKeys   Capability = "bounded_keys"     // a row may be too long for an index
 	Unhex         Capability = "unhex"            // hexadecimal text to bytes
@@ -85,7 +86,7 @@ const (
 
 var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
-	PartialIndex, LowHint, KeyTie, BoundedKeys, Unhex, DomainArrays, JSONAppend,
+	PartialIndex, LowHint, AskedLimit, KeyTie, BoundedKeys, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, ReadsLocked, TargetOnce,
 	PredicateProof, PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAlike, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
 	FixedAmid, LocksNewest,

@@ -109,6 +109,8 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...*c
 				continue
 			}
 			args = append(args, w.paramValue(a.Param, json))
+		case plan.ArgMost:
+			args = append(args, code.Id("max").Call(code.Id(a.Param.Name), code.Lit(0)))
 		case plan.ArgNew:
 			args = append(args, w.value(a.Field, from.one.Clone().Dot(a.Field.Name), a.Field.Optional))
 		case plan.ArgNewSet:

@@ -462,6 +462,13 @@ func (s *scope) limit(v *values, n int) {
 	}
 }
 
+// limitReady writes how many ready rows at most.
+func (s *scope) limitReady(v *values, n int) {
+	if s.limit(v, n); s.roomOnce() {
+		v.Limit = s.limitRoom(v.Limit)
+	}
+}
+
 // mostReady is how many ready rows a claim takes at most, whatever its limit; 0 where that says it.
 func (b *builder) mostReady() int {
 	if b.claimsOneGroup() {
@@ -483,7 +490,7 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 		v.Where = append(v.Where, s.column(b.spec.Key[0])+" > "+s.arg(Arg{Kind: ArgLow}))
 	}
 	s.inOrder(&v)
-	s.limit(&v, limit)
+	s.limitReady(&v, limit)
 	suffix := ""
 	switch template {
 	case "block_group":
@@ -716,7 +723,7 @@ func (b *builder) readyRows(name, op string, fields []*Field, head ...string) *S
 	s, v := b.newScope(), b.base(op)
 	v.Where = s.ready()
 	s.inOrder(&v)
-	s.limit(&v, b.mostReady())
+	s.limitReady(&v, b.mostReady())
 	if len(b.apart()) > 0 {
 		s.find(&v, v.Limit)
 	}
@@ -732,7 +739,7 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	v.Where = s.ready()
 	s.inOrder(&v)
-	s.limit(&v, b.mostReady())
+	s.limitReady(&v, b.mostReady())
 	if b.findsFirst() {
 		s.find(&v, s.arg(Arg{Kind: ArgAhead}))
 		v.Where = s.ready() // of rows that others may have changed since they were found

@@ -264,8 +264,21 @@ func (s *scope) inLine() ([]queue.OrderTerm, bool) {
 // lineBy are the conditions and the order of the rows of a group as they are taken.
 func (s *scope) lineBy(order []queue.OrderTerm) (where, by string) {
 	where = s.others(s.spec.Group.Waiting, s.wanted)
-	s.over(s.builder, s.shared.Names.Other+".", func() { by = strings.Join(s.orderBy(order), ", ") })
+	s.over(s.builder, s.shared.Names.Other+".", func() {
+		terms := s.orderBy(order)
+		if s.nullsFirst && s.lineIsQueue() && order[0].Column == s.claimOrder()[0].Column {
+			terms[0] += " NULLS FIRST"
+		}
+		by = strings.Join(terms, ", ")
+	})
 	return where, by
+}
+
+// lineIsQueue reports whether the rows of one group are what a claim chooses among, so that the index of ready rows
+// leads to them.
+func (b *builder) lineIsQueue() bool {
+	columns := b.spec.Group.Columns
+	return len(b.topics()) == len(columns) && !slices.ContainsFunc(columns, func(c *schema.Column) bool { return b.topicOf(c) < 0 })
 }
 
 // firstOfGroup is the condition of a row before which none of its group is taken, where the server finds the
@@ -293,19 +306,101 @@ func (s *scope) firstOfGroup(from string) string {
 	return dialect.Fill(form, "row", row, "key", strings.Join(key, ", "), "from", from, "where", where, "order", by, "line", groupLine)
 }
 
-// countsFirst reports whether those before a row are counted among the first of its group.
-func (s *scope) countsFirst() bool {
-	_, ok := s.inLine()
-	return ok && s.spec.Group.LimitSQL == "" && s.d.Fragments["group_before"].At(s.version) != ""
+// mostBefore is how many of those before a row are counted at most, where the server bounds a count by what limits the
+// group: with that many there is no room. ok is false where it takes no such bound.
+func (s *scope) mostBefore() (bound string, ok bool) {
+	g, form := s.spec.Group, "{n}"
+	switch {
+	case g.LimitSQL == queue.SaidLimit:
+		form = s.d.Fragments["group_said"].At(s.version)
+	case g.LimitSQL != "" && s.limitOf(nil):
+		form = s.d.Fragments["group_asked"].At(s.version)
+	case g.LimitSQL != "":
+		form = ""
+	}
+	most := ""
+	if strings.Contains(form, "{most}") {
+		most = s.arg(Arg{Kind: ArgMost, Param: s.asked(queue.ArgRunning)})
+	}
+	return dialect.Fill(form, "n", s.groupLimit(g), "most", most), form != ""
 }
 
-// firstBefore counts those before a row among as many of its group as may run, where the server finds these by its
-// index. With one comparison in all directions of the order, which no index bounds, it would read
+// limitOf reports whether the limit of a group reads none but these columns of a job's row, as far as can be told.
+func (b *builder) limitOf(columns []*schema.Column) bool {
+	return !slices.ContainsFunc(b.spec.Table.Columns, func(c *schema.Column) bool {
+		return !slices.Contains(columns, c) && b.spec.Reads(b.spec.Group.LimitSQL, c)
+	})
+}
+
+// amongForm is the form of among; "" where a server does not take from a sub-query how many rows another is to read.
+func (s *scope) amongForm() string {
+	if !s.can(dialect.AskedLimit) {
+		return ""
+	}
+	if _, inLine := s.inLine(); !inLine {
+		return s.d.Fragments["group_room"].At(s.version) // the first of a group are found by sorting it, and those before a row without
+	}
+	return s.d.Fragments["group_within"].At(s.version)
+}
+
+// among is the condition of a row that is among as many of its group as there is room for, and asks once how many
+// these are.
+func (s *scope) among(from string) string {
+	form := s.amongForm()
+	if form == "" {
+		return ""
+	}
+	order, inLine := s.inLine()
+	waiting := s.groupFrom("group_look")
+	pairs := []string{"n", s.groupLimit(s.spec.Group), "running", groupCount(from, s.running()), "from", waiting,
+		"other", s.shared.Names.Other, "room", s.alias("room"), "line", groupLine}
+	if !inLine {
+		return dialect.Fill(form, append(pairs, "where", deeper(s.ahead()))...)
+	}
+	where, by := s.lineBy(order)
+	var key, same []string
+	s.over(s.builder, s.shared.Names.Other+".", func() {
+		for _, c := range s.spec.Key {
+			key = append(key, s.column(c))
+		}
+	})
+	for i, c := range s.spec.Key {
+		same = append(same, key[i]+" = "+s.outside()+s.d.Ident(c.Name))
+	}
+	return dialect.Fill(form, append(pairs, "where", deeper(where), "key", strings.Join(key, ", "), "order", by, "same", strings.Join(same, " AND "))...)
+}
+
+// deeper indents the conditions of a sub-query within another.
+func deeper(where string) string { return strings.ReplaceAll(where, groupLine, groupLine+"        ") }
+
+// countsFirst reports whether those before a row are counted among the first of its group.
+func (s *scope) countsFirst() bool {
+	_, inLine := s.inLine()
+	_, bounded := s.mostBefore()
+	return inLine && bounded && s.d.Fragments["group_before"].At(s.version) != ""
+}
+
+// countsMost reports whether those before a row are counted up to a bound, in whatever order.
+func (s *scope) countsMost() bool {
+	_, bounded := s.mostBefore()
+	return bounded && s.d.Fragments["group_most"].At(s.version) != ""
+}
+
+// countBefore counts those before a row. Where the server finds the first of a group by its index, it does so among as
+// many as may run: with one comparison in all directions of the order, which no index bounds, it would read
 // the whole group.
-func (s *scope) firstBefore(from string) string {
+func (s *scope) countBefore() string {
+	from := s.groupFrom("group_look")
+	most, _ := s.mostBefore()
+	switch {
+	case s.countsFirst():
+	case s.countsMost():
+		return dialect.Fill(s.d.Fragments["group_most"].At(s.version), "from", from, "where", s.ahead(), "n", most, "line", groupLine)
+	default:
+		return groupCount(from, s.ahead())
+	}
 	order, _ := s.inLine()
 	where, by := s.lineBy(order)
-	where = strings.ReplaceAll(where, groupLine, groupLine+"        ")
 	outer := s.outside()
 	var columns []string
 	var before string
@@ -315,17 +410,20 @@ func (s *scope) firstBefore(from string) string {
 		}
 		before = s.before(outer, order)
 	})
-	return dialect.Fill(s.d.Fragments["group_before"].At(s.version), "columns", strings.Join(columns, ", "), "from", from, "where", where, "order", by,
-		"n", strconv.Itoa(s.spec.Group.Limit), "other", s.shared.Names.Other, "before", unwrapped(before), "line", groupLine)
+	return dialect.Fill(s.d.Fragments["group_before"].At(s.version), "columns", strings.Join(columns, ", "), "from", from, "where", deeper(where), "order", by,
+		"n", most, "other", s.shared.Names.Other, "before", unwrapped(before), "line", groupLine)
 }
 
 // wanted are the conditions that the caller of a claim adds to those of waiting rows: what he does not want
-// is not before any. Where rows are done one after the other it is.
+// is not before any. Where rows are done one after the other it is. What is asked of the columns in which the rows of a
+// group are alike holds for all of them or for none; said again it would spoil what the planner expects.
 func (s *scope) wanted() []string {
 	if s.spec.Group.Fifo {
 		return nil
 	}
-	return s.params(s.pkg.Claim)
+	return s.paramsBut(s.pkg.Claim, func(c *schema.Column, kind queue.ParamKind) bool {
+		return slices.Contains(s.spec.Group.Columns, c) && (kind != queue.Prefix || s.hashes(c))
+	})
 }
 
 // groupOrder is the order in which the rows of one group are taken; byKey: it is that of the key,
@@ -399,23 +497,35 @@ func (s *scope) look() []string {
 		return dialect.Fill(s.d.Fragments[name].At(s.version), "from", from, "where", where,
 			"n", strconv.Itoa(g.Limit), "less", strconv.Itoa(g.Limit-1), "line", groupLine)
 	}
-	room := []string{fill("group_none", s.running())}
+	running, among := fill("group_none", s.running()), ""
+	if g.LimitSQL != "" || g.Limit > 1 {
+		running, among = s.groupLimit(g)+" > "+groupCount(from, s.running()), s.among(from)
+	}
+	var room []string
 	switch {
-	case s.takesFirst() && (g.LimitSQL != "" || g.Limit > 1):
-		room = []string{s.groupLimit(g) + " > " + groupCount(from, s.running())}
+	case s.roomOnce():
+		return nil // the statement reads no more rows than there is room for
 	case s.takesFirst():
-	case g.LimitSQL != "":
-		// The first spares counting those that wait in a group that is full.
-		room = []string{s.groupLimit(g) + " > " + groupCount(from, s.running()), s.groupSum(from)}
-	case g.Limit > 1:
-		// The first two spare counting all that wait.
-		room = []string{fill("group_few", s.running())}
-		if !s.countsFirst() {
-			room = append(room, fill("group_few", s.ahead()))
+		room = []string{running}
+	case among != "":
+		room = []string{dialect.Fill(cmp.Or(s.d.Fragments["group_tried"].At(s.version), "{condition}"), "condition", among)}
+	case g.LimitSQL == "" && g.Limit == 1:
+		room = []string{running, cmp.Or(s.firstOfGroup(from), fill("group_none", s.ahead()))}
+	case s.countsFirst():
+		room = []string{s.groupSum(from)}
+	default:
+		// The first spares counting those that wait in a group that is full, the second counting all that wait.
+		if g.LimitSQL == "" {
+			running = fill("group_few", s.running())
+		}
+		room = []string{running}
+		if less, ok := s.mostBefore(); ok && !s.countsMost() {
+			if g.LimitSQL == "" {
+				less = strconv.Itoa(g.Limit - 1)
+			}
+			room = append(room, dialect.Fill(s.d.Fragments["group_few"].At(s.version), "from", from, "where", s.ahead(), "less", less, "line", groupLine))
 		}
 		room = append(room, s.groupSum(from))
-	default:
-		room = append(room, cmp.Or(s.firstOfGroup(from), fill("group_none", s.ahead())))
 	}
 	if len(g.Member) == 0 {
 		return room
@@ -432,8 +542,13 @@ func (s *scope) takesFirst() bool {
 // claimsOneGroup reports whether topics tell a claim the group whose rows it looks at, of which one
 // may run: then it takes one row, whatever its limit.
 func (b *builder) claimsOneGroup() bool {
+	return b.ofOneGroup() && b.spec.Group.Limit == 1 && b.spec.Group.LimitSQL == ""
+}
+
+// ofOneGroup reports whether topics tell a claim the group whose rows it looks at.
+func (b *builder) ofOneGroup() bool {
 	g := b.spec.Group
-	if g == nil || g.Fifo || g.Limit != 1 || g.LimitSQL != "" || b.spec.Accept {
+	if g == nil || g.Fifo || b.spec.Accept {
 		return false
 	}
 	return !slices.ContainsFunc(g.Columns, func(c *schema.Column) bool { return b.topicOf(c) < 0 }) &&
@@ -454,15 +569,39 @@ func (s *scope) groupFrom(fragment string) string {
 	return dialect.Fill(form, "table", s.shared.Table, "other", s.shared.Names.Other)
 }
 
+// roomOnce reports whether a statement asks once how many more rows of its group may run, since topics tell a claim
+// the group whose rows it looks at, and reads no more than that.
+func (s *scope) roomOnce() bool {
+	return !s.single && s.readsRoom()
+}
+
+// readsRoom is roomOnce of a claim for any number of rows.
+func (b *builder) readsRoom() bool {
+	return b.ofOneGroup() && (b.spec.Group.LimitSQL != "" || b.spec.Group.Limit > 1) && b.can(dialect.AskedLimit) &&
+		len(b.apart()) == 0 && b.limitOf(b.spec.Group.Columns)
+}
+
+// limitRoom is the limit of a statement that asks once how many rows of the group may run. Where SQL tells that by the
+// row of a job, the first that waits is asked: in what it reads there all of the group are alike.
+func (s *scope) limitRoom(limit string) string {
+	g := s.spec.Group
+	n := s.groupLimit(g)
+	if g.LimitSQL != "" && !s.limitOf(nil) {
+		s.over(s.builder, s.shared.Names.Other+".", func() {
+			where := slices.Concat(s.tests(s.stateTests(queue.Ready)), s.params(s.pkg.Claim))
+			n = "coalesce((SELECT " + s.raw(g.LimitSQL) + groupLine + "FROM   " + s.groupFrom("group_look") + groupLine + "WHERE  " + strings.Join(where, groupAnd) +
+				groupLine + "ORDER  BY " + strings.Join(s.order(), ", ") + groupLine + "LIMIT  1), 0)"
+		})
+	}
+	s.looks = true
+	defer func() { s.looks = false }()
+	return dialect.Fill(s.d.Fragments["group_limit"].At(s.version), "limit", limit, "n", n, "running", groupCount(s.groupFrom("group_look"), s.running()))
+}
+
 // groupSum compares the running rows of a group, and those before a row, with the
 // limit.
 func (s *scope) groupSum(from string) string {
-	waiting := s.groupFrom("group_look")
-	room := s.groupLimit(s.spec.Group) + " > " + groupCount(from, s.running()) + groupLine[:len(groupLine)-4] + "+ "
-	if s.countsFirst() {
-		return room + s.firstBefore(waiting)
-	}
-	return room + groupCount(waiting, s.ahead())
+	return s.groupLimit(s.spec.Group) + " > " + groupCount(from, s.running()) + groupLine[:len(groupLine)-4] + "+ " + s.countBefore()
 }
 
 // groupCount counts rows of a group.
@@ -478,7 +617,7 @@ func (s *scope) recount() []string {
 	from := s.groupFrom("group_count")
 	room := "(SELECT count(*)" + groupLine + "FROM   " + from + groupLine + "WHERE  " + s.running() + ") = 0"
 	if g.Limit != 1 {
-		room = s.groupSum(from)
+		room = cmp.Or(s.among(from), s.groupSum(from))
 	}
 	where := []string{s.unlessFree([]string{room})}
 	if fresh := s.d.Fragments["group_fresh"].At(s.version); fresh != "" {
@@ -608,7 +747,7 @@ func (b *builder) lockGroups() *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	v.Where = s.ready()
 	s.inOrder(&v)
-	s.limit(&v, b.mostReady())
+	s.limitReady(&v, b.mostReady())
 	s.over(b, v.Names.Candidate+".", func() {
 		v.Guard = []string{s.locksGroup()}
 		v.Returning = s.read(b.pkg.Key)

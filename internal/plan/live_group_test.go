@@ -67,3 +67,86 @@ func TestGroupsAreNotReadWhole(t *testing.T) {
 		})
 	}
 }
+
+// Of the rows before another in its group a claim reads no more than may run, and of the group that topics tell no more
+// than it takes.
+func TestGroupsAreCountedToTheLimit(t *testing.T) {
+	const rows = 2000
+	for _, live := range []string{"postgres13", "postgres18"} {
+		t.Run(live, func(t *testing.T) {
+			c := caseAt(t, "testdata/postgresql/gate")
+			db := ownDatabase(t, "pgx", servers.DSN(t, live))
+			run := func(text string) {
+				t.Helper()
+				if _, err := db.Exec(text); err != nil {
+					t.Fatalf("%v\n%s", err, text)
+				}
+			}
+			for _, text := range servers.Statements(t, c.ddl) {
+				run(text)
+			}
+			packages, have := c.variants(t, nil), map[string]bool{}
+			for _, name := range []string{"sites", "sites_told", "site", "site_told", "site_asked"} {
+				for _, ix := range packages[name].Indexes {
+					if !have[ix.DDL] {
+						run(strings.Replace(ix.DDL, " CONCURRENTLY", "", 1))
+					}
+					have[ix.DDL] = true
+				}
+			}
+			run("INSERT INTO settings SELECT g, 4 FROM generate_series(1, 1000) g")
+			run(fmt.Sprintf("INSERT INTO exports (site_id, state) SELECT 1, CASE WHEN g %% 1000 = 0 THEN 'busy' ELSE 'new' END FROM generate_series(1, %d) g", rows))
+			run("VACUUM ANALYZE exports")
+			run("ANALYZE settings")
+			for name, want := range map[string]struct {
+				args []any
+				most float64 // rows of the group that are read
+			}{
+				"sites":      {[]any{10}, 10 * rows},
+				"sites_told": {[]any{4, 10}, 10 * rows},
+				"site":       {[]any{1, 10}, 50},
+				"site_told":  {[]any{1, 10, 4}, 50},
+				"site_asked": {[]any{1, 10}, 50},
+			} {
+				var text string
+				if err := db.QueryRow("EXPLAIN (ANALYZE, FORMAT json) "+packages[name].Claim.Lock.SQL, want.args...).Scan(&text); err != nil {
+					t.Fatal(err)
+				}
+				type node struct {
+					Relation string  `json:"Relation Name"`
+					Rows     float64 `json:"Actual Rows"`
+					Loops    float64 `json:"Actual Loops"`
+					Refused  float64 `json:"Rows Removed by Filter"`
+					Plans    []json.RawMessage
+				}
+				var plans []struct{ Plan json.RawMessage }
+				if err := json.Unmarshal([]byte(text), &plans); err != nil {
+					t.Fatal(err)
+				}
+				var read func(json.RawMessage) float64
+				read = func(text json.RawMessage) (sum float64) {
+					var n node
+					if err := json.Unmarshal(text, &n); err != nil {
+						t.Fatal(err)
+					}
+					if n.Relation == "exports" {
+						sum = (n.Rows + n.Refused) * n.Loops
+					}
+					for _, p := range n.Plans {
+						sum += read(p)
+					}
+					return sum
+				}
+				if got := read(plans[0].Plan); got > want.most {
+					t.Errorf("%s: %v rows are read, want %v at most\n%s\n%s", name, got, want.most, packages[name].Claim.Lock.SQL, text)
+				}
+				var taken struct {
+					Rows float64 `json:"Actual Rows"`
+				}
+				if err := json.Unmarshal(plans[0].Plan, &taken); err != nil || taken.Rows != 2 {
+					t.Errorf("%s: %v rows are locked, want 2: %v", name, taken.Rows, err)
+				}
+			}
+		})
+	}
+}

@@ -264,6 +264,7 @@ const (
 	ArgToken    ArgKind = "token"     // a fresh random value, Claim.Token, or the key of Claim.BatchRow
 	ArgWorker   ArgKind = "worker"    // the queue's worker; Field, when set, gives its Go type, Max its longest text
 	ArgParam    ArgKind = "param"     // Param of Claim
+	ArgMost     ArgKind = "most"      // Param of Claim, a number, and 0 where that is below
 	ArgGiven    ArgKind = "given"     // Param that the user names: what is written
 	ArgShardIdx ArgKind = "shard"     // shard.Index
 	ArgShardCnt ArgKind = "shards"    // shard.Count
@@ -310,7 +311,7 @@ type Arg struct {
 	Kind  ArgKind
 	Field *Field   // of ArgBatch, ArgParts, ArgPartOf, ArgNew, ArgNewBatch, ArgHeld
 	Batch []*Field // of ArgBatchAll, ArgNewAll, ArgHeldAll: the columns of each inner array
-	Param *Param   // of ArgParam and ArgGiven
+	Param *Param   // of ArgParam, ArgMost and ArgGiven
 	Name  string   // of ArgLocal
 	// Max is the longest text of ArgError and ArgWorker in characters, or where a worker is a
 	// number the greatest that it may be; 0 is no limit. Of ArgParts it is in bytes.

@@ -775,18 +775,20 @@ func TestClaimsAskNothingElse(t *testing.T) {
 				want++
 			}
 		}
-		few := false // it asks for each whether too many are before it, and then for both
-		if g := m.spec.Group; g != nil {
-			few = g.Limit > 1 && !m.scope(t).countsFirst()
-		}
+		ofRow := want
 		switch g := m.spec.Group; {
-		case g == nil:
+		case g == nil, m.scope(t).readsRoom():
 		case len(g.Member) > 0:
 			want++ // it is of no group, or that has room
-		case few:
-			want += 3 // who runs, who is before it, and both
+		case g.Limit == 1:
+			want += 2 // who runs, and who is before it
+		case m.scope(t).amongForm() != "", m.scope(t).countsFirst():
+			want++ // both
 		default:
-			want += 2 // who runs, and who is before it, or both
+			want += 2 // who runs, and both
+			if _, bounded := m.scope(t).mostBefore(); bounded && !m.scope(t).countsMost() {
+				want++ // and whether too many are before it
+			}
 		}
 		picking := append(m.claims(), m.Peek.Statement)
 		if m.Claim.Pick != nil {
@@ -803,9 +805,7 @@ func TestClaimsAskNothingElse(t *testing.T) {
 			}
 			single := slices.ContainsFunc(m.Claim.Ladder, func(r Rung) bool { return r.Limit == 1 && r.Statement == s })
 			if g := m.spec.Group; g != nil && !g.Fifo && len(g.Member) == 0 && (single || m.scope(t).claimsOneGroup()) {
-				if n--; few { // it takes the first, which nobody is before
-					n--
-				}
+				n += ofRow + 1 - want // it takes the first, which nobody is before
 			}
 			if picksUnlocked(s.SQL) && strings.Contains(s.SQL, "OPEN candidate;") {
 				n++ // that it is one of the rows that were picked before
@@ -876,7 +876,7 @@ func TestArgumentsOfClaimStayThere(t *testing.T) {
 		for _, s := range m.Statements() {
 			for _, a := range s.Args {
 				switch a.Kind {
-				case ArgParam, ArgShardIdx, ArgShardCnt, ArgLow:
+				case ArgParam, ArgMost, ArgShardIdx, ArgShardCnt, ArgLow:
 					alive := m.Recover != nil && a.Param != nil && a.Param == m.Recover.Alive
 					removes := slices.ContainsFunc(m.Purges, func(p *Purge) bool { return a.Param != nil && slices.Contains(p.Given, a.Param) })
 					if !slices.Contains(own, s) && !alive && !removes {
@@ -1037,7 +1037,8 @@ func writesBefore(m made) *queue.Transition {
 // A claim for one of the fixed sizes is the claim for any size with the number
 // written into it. One for a single row does not ask who is before it in its group.
 func TestLadderDiffersInTheLimitOnly(t *testing.T) {
-	limit, group := regexp.MustCompile(`LIMIT  \?`), regexp.MustCompile(`(?s)\n +(AND|OR) [^\n]*\(SELECT .*ORDER`)
+	room := regexp.MustCompile(`(?s)LIMIT  min\(\?, .*, 0\)\)`) // of the group that topics tell
+	limit, group := regexp.MustCompile(`LIMIT  \?`), regexp.MustCompile(`(?s)(\n +(AND|OR) [^\n]*\(SELECT .*)?\s+ORDER`)
 	everyPlan(t, func(t *testing.T, m made) {
 		if m.Claim == nil {
 			return // rows are read behind a mark
@@ -1046,7 +1047,7 @@ func TestLadderDiffersInTheLimitOnly(t *testing.T) {
 			if slices.ContainsFunc(r.Statement.Args, func(a Arg) bool { return a.Kind == ArgLimit }) {
 				t.Errorf("%s takes its size as an argument", r.Statement.Name)
 			}
-			want := limit.ReplaceAllString(shape(m.Claim.Statement.SQL), fmt.Sprintf("LIMIT  %d", r.Limit))
+			want := limit.ReplaceAllString(room.ReplaceAllString(shape(m.Claim.Statement.SQL), "LIMIT  ?"), fmt.Sprintf("LIMIT  %d", r.Limit))
 			got := shape(r.Statement.SQL)
 			if r.Limit == 1 { // one row may be named, instead of searched in a list
 				got = strings.Replace(got, " = (\n", " IN (\n", 1)

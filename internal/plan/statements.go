@@ -1012,14 +1012,19 @@ func (s *scope) arrayType(f *Field) string {
 
 // params returns the conditions that the arguments of Claim add.
 func (s *scope) params(c *Claim) []string {
+	return s.paramsBut(c, func(*schema.Column, queue.ParamKind) bool { return false })
+}
+
+// paramsBut is params less what is asked of some columns.
+func (s *scope) paramsBut(c *Claim, but func(*schema.Column, queue.ParamKind) bool) []string {
 	var texts []string
 	for i, p := range s.spec.Params {
-		if p.Kind == queue.Argument {
-			continue // stands in a test of ready rows
+		if p.Kind == queue.Argument || but(p.Column, p.Kind) {
+			continue // an argument stands in a test of ready rows
 		}
 		texts = append(texts, s.param(p, c.Params[i]))
 	}
-	if c.Shard {
+	if c.Shard && (s.spec.Shard.Column == nil || !but(s.spec.Shard.Column, queue.Equal)) {
 		expr := s.spec.Shard.SQL
 		if s.spec.Shard.Column != nil {
 			expr = s.column(s.spec.Shard.Column)

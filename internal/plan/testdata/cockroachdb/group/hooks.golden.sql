@@ -48,12 +48,7 @@ SET    state = 'busy',
 WHERE  state = 'new'
 AND    kind = $1
 AND    ((tenant IS NULL OR tenant = '*')
-           OR ((SELECT 1
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL
-           AND 2 > (SELECT count(*)
+           OR 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -63,7 +58,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                        AND    other.state = 'new'
                        AND    other.kind = $1
                        ORDER  BY other.weight DESC, other.id LIMIT 2) AS other
-               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)))
+               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))
 ORDER  BY weight DESC, id
 LIMIT  $2
 RETURNING id, tenant, kind, until_at, weight;
@@ -211,12 +206,7 @@ FROM   hooks
 WHERE  state = 'new'
 AND    kind = $1
 AND    ((tenant IS NULL OR tenant = '*')
-           OR ((SELECT 1
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL
-           AND 2 > (SELECT count(*)
+           OR 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -226,7 +216,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                        AND    other.state = 'new'
                        AND    other.kind = $1
                        ORDER  BY other.weight DESC, other.id LIMIT 2) AS other
-               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)))
+               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))
 ORDER  BY weight DESC, id
 LIMIT  $2;
 

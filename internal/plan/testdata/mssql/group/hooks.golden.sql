@@ -52,22 +52,16 @@ AND    ((tenant IS NULL OR tenant = '*')
                FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy') AS counted) < 2
-           AND (SELECT COUNT(*) FROM (SELECT TOP (2) 1 AS one
-               FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'new'
-               AND    other.kind = @p2
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) AS counted) < 2
            AND 2 > (SELECT count(*)
                FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
-           + (SELECT count(*)
+           + (SELECT COUNT(*) FROM (SELECT TOP (2) 1 AS one
                FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = @p2
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) AS counted)))
 ORDER  BY weight DESC, id;
 
 -- sql/claim.sql
@@ -91,12 +85,12 @@ WHERE  ((tenant IS NULL OR tenant = '*')
                FROM   hooks AS other WITH (UPDLOCK, HOLDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
-           + (SELECT count(*)
+           + (SELECT COUNT(*) FROM (SELECT TOP (2) 1 AS one
                FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = @p2
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)));
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) AS counted));
 
 -- sql/complete.sql
 -- complete: running to done
@@ -303,22 +297,16 @@ AND    ((tenant IS NULL OR tenant = '*')
                FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy') AS counted) < 2
-           AND (SELECT COUNT(*) FROM (SELECT TOP (2) 1 AS one
-               FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'new'
-               AND    other.kind = @p2
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) AS counted) < 2
            AND 2 > (SELECT count(*)
                FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
-           + (SELECT count(*)
+           + (SELECT COUNT(*) FROM (SELECT TOP (2) 1 AS one
                FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = @p2
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) AS counted)))
 ORDER  BY weight DESC, id;
 
 -- sql/verify_version.sql

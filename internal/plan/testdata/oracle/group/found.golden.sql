@@ -39,7 +39,7 @@
 -- claim: ready to running
 -- locks: the rows it finds, and the row of SHOP.REGIONS for each group that they are of, until commit; passes over rows and groups that are locked
 -- index: (PICKED DESC, ID, OTHER)
--- arguments: 1: param_list other []string, 2: param_list other []string, 3: param_list other []string, 4: limit, 5: param_list other []string, 6: worker FoundRow, 7: cursor
+-- arguments: 1: param_list other []string, 2: param_list other []string, 3: limit, 4: param_list other []string, 5: worker FoundRow, 6: cursor
 DECLARE /* foundq.Claim */
     CURSOR candidate IS
         SELECT /*+ INDEX(FOUND FOUND_READY) */ ROWIDTOCHAR(ROWID)
@@ -53,14 +53,6 @@ DECLARE /* foundq.Claim */
                AND    other_rows.HELD IS NOT NULL
                AND    other_rows.HELD > CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE)
                AND    ROWNUM <= 3) < 3
-        AND    (SELECT count(*)
-               FROM   MAIL.FOUND other_rows
-               WHERE  other_rows."Region" = FOUND."Region"
-               AND    other_rows.NO = FOUND.NO
-               AND    (other_rows.HELD <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) OR other_rows.HELD IS NULL)
-               AND    other_rows.OTHER IN (:v0)
-               AND    ((other_rows.PICKED > FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NOT NULL) OR (other_rows.PICKED = FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NULL) AND other_rows.ID < FOUND.ID)
-               AND    ROWNUM <= 3) < 3
         AND    3 > (SELECT count(*)
                FROM   MAIL.FOUND other_rows
                WHERE  other_rows."Region" = FOUND."Region"
@@ -73,7 +65,8 @@ DECLARE /* foundq.Claim */
                AND    other_rows.NO = FOUND.NO
                AND    (other_rows.HELD <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) OR other_rows.HELD IS NULL)
                AND    other_rows.OTHER IN (:v0)
-               AND    ((other_rows.PICKED > FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NOT NULL) OR (other_rows.PICKED = FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NULL) AND other_rows.ID < FOUND.ID))
+               AND    ((other_rows.PICKED > FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NOT NULL) OR (other_rows.PICKED = FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NULL) AND other_rows.ID < FOUND.ID)
+               AND    ROWNUM <= 3)
         ORDER  BY PICKED DESC, ID
         FOR    UPDATE SKIP LOCKED;
     found_rows SYS.ODCIVARCHAR2LIST;
@@ -81,7 +74,7 @@ DECLARE /* foundq.Claim */
     picked_rows SYS.ODCIVARCHAR2LIST;
 BEGIN
     OPEN candidate;
-    FETCH candidate BULK COLLECT INTO found_rows LIMIT :4;
+    FETCH candidate BULK COLLECT INTO found_rows LIMIT :3;
     CLOSE candidate;
     FOR found_row_rows IN (
         SELECT ROWIDTOCHAR(ROWID) AS place_rows, "Region", NO
@@ -114,14 +107,15 @@ BEGIN
                AND    other_rows.NO = FOUND.NO
                AND    (other_rows.HELD <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) OR other_rows.HELD IS NULL)
                AND    other_rows.OTHER IN (:v0)
-               AND    ((other_rows.PICKED > FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NOT NULL) OR (other_rows.PICKED = FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NULL) AND other_rows.ID < FOUND.ID));
+               AND    ((other_rows.PICKED > FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NOT NULL) OR (other_rows.PICKED = FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NULL) AND other_rows.ID < FOUND.ID)
+               AND    ROWNUM <= 3);
     FORALL i_rows IN 1 .. picked_rows.COUNT
         UPDATE MAIL.FOUND
         SET    HELD = CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) + 300 / 86400,
-               FOUND_ROW = :6,
+               FOUND_ROW = :5,
                PLACE = PLACE + 1
         WHERE  ROWID = CHARTOROWID(picked_rows(i_rows));
-    OPEN :7 FOR
+    OPEN :6 FOR
         SELECT ID, "Region", NO, TO_CHAR(HELD, 'YYYY-MM-DD HH24:MI:SS'), PLACE, PICKED,
                OTHER
         FROM   MAIL.FOUND
@@ -256,7 +250,7 @@ FROM   MAIL.FOUND;
 -- peek: ready rows, as a claim would take them
 -- locks: none
 -- index: (PICKED DESC, ID, OTHER)
--- arguments: 1: param_list other []string, 2: param_list other []string, 3: param_list other []string, 4: limit
+-- arguments: 1: param_list other []string, 2: param_list other []string, 3: limit
 SELECT /* foundq.Peek */
        *
 FROM   (
@@ -271,14 +265,6 @@ FROM   (
                AND    other_rows.HELD IS NOT NULL
                AND    other_rows.HELD > CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE)
                AND    ROWNUM <= 3) < 3
-           AND    (SELECT count(*)
-               FROM   MAIL.FOUND other_rows
-               WHERE  other_rows."Region" = FOUND."Region"
-               AND    other_rows.NO = FOUND.NO
-               AND    (other_rows.HELD <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) OR other_rows.HELD IS NULL)
-               AND    other_rows.OTHER IN (:v0)
-               AND    ((other_rows.PICKED > FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NOT NULL) OR (other_rows.PICKED = FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NULL) AND other_rows.ID < FOUND.ID)
-               AND    ROWNUM <= 3) < 3
            AND    3 > (SELECT count(*)
                FROM   MAIL.FOUND other_rows
                WHERE  other_rows."Region" = FOUND."Region"
@@ -291,10 +277,11 @@ FROM   (
                AND    other_rows.NO = FOUND.NO
                AND    (other_rows.HELD <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) OR other_rows.HELD IS NULL)
                AND    other_rows.OTHER IN (:v0)
-               AND    ((other_rows.PICKED > FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NOT NULL) OR (other_rows.PICKED = FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NULL) AND other_rows.ID < FOUND.ID))
+               AND    ((other_rows.PICKED > FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NOT NULL) OR (other_rows.PICKED = FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NULL) AND other_rows.ID < FOUND.ID)
+               AND    ROWNUM <= 3)
            ORDER  BY PICKED DESC, ID
        )
-WHERE  ROWNUM <= :4;
+WHERE  ROWNUM <= :3;
 
 -- sql/verify_version.sql
 -- verify: version

@@ -53,13 +53,6 @@ DECLARE /* hooksq.Claim */
                WHERE  other.TENANT = HOOKS.TENANT
                AND    other.STATE = 'busy'
                AND    ROWNUM <= 2) < 2
-           AND (SELECT count(*)
-               FROM   HOOKS other
-               WHERE  other.TENANT = HOOKS.TENANT
-               AND    other.STATE = 'new'
-               AND    other.KIND = :1
-               AND    (other.WEIGHT > HOOKS.WEIGHT OR other.WEIGHT = HOOKS.WEIGHT AND other.ID < HOOKS.ID)
-               AND    ROWNUM <= 2) < 2
            AND 2 > (SELECT count(*)
                FROM   HOOKS other
                WHERE  other.TENANT = HOOKS.TENANT
@@ -69,7 +62,8 @@ DECLARE /* hooksq.Claim */
                WHERE  other.TENANT = HOOKS.TENANT
                AND    other.STATE = 'new'
                AND    other.KIND = :1
-               AND    (other.WEIGHT > HOOKS.WEIGHT OR other.WEIGHT = HOOKS.WEIGHT AND other.ID < HOOKS.ID))))
+               AND    (other.WEIGHT > HOOKS.WEIGHT OR other.WEIGHT = HOOKS.WEIGHT AND other.ID < HOOKS.ID)
+               AND    ROWNUM <= 2)))
         ORDER  BY WEIGHT DESC, ID
         FOR    UPDATE SKIP LOCKED;
     found SYS.ODCIVARCHAR2LIST;
@@ -114,7 +108,8 @@ BEGIN
                WHERE  other.TENANT = HOOKS.TENANT
                AND    other.STATE = 'new'
                AND    other.KIND = :1
-               AND    (other.WEIGHT > HOOKS.WEIGHT OR other.WEIGHT = HOOKS.WEIGHT AND other.ID < HOOKS.ID)));
+               AND    (other.WEIGHT > HOOKS.WEIGHT OR other.WEIGHT = HOOKS.WEIGHT AND other.ID < HOOKS.ID)
+               AND    ROWNUM <= 2));
     FORALL i IN 1 .. picked.COUNT
         UPDATE HOOKS
         SET    STATE = 'busy',
@@ -315,7 +310,7 @@ FROM   HOOKS;
 -- peek: ready rows, as a claim would take them
 -- locks: none
 -- index: (STATE, KIND, WEIGHT DESC, ID)
--- arguments: 1: param kind string, 2: param kind string, 3: param kind string, 4: limit
+-- arguments: 1: param kind string, 2: param kind string, 3: limit
 SELECT /* hooksq.Peek */
        *
 FROM   (
@@ -329,13 +324,6 @@ FROM   (
                WHERE  other.TENANT = HOOKS.TENANT
                AND    other.STATE = 'busy'
                AND    ROWNUM <= 2) < 2
-           AND (SELECT count(*)
-               FROM   HOOKS other
-               WHERE  other.TENANT = HOOKS.TENANT
-               AND    other.STATE = 'new'
-               AND    other.KIND = :2
-               AND    (other.WEIGHT > HOOKS.WEIGHT OR other.WEIGHT = HOOKS.WEIGHT AND other.ID < HOOKS.ID)
-               AND    ROWNUM <= 2) < 2
            AND 2 > (SELECT count(*)
                FROM   HOOKS other
                WHERE  other.TENANT = HOOKS.TENANT
@@ -344,11 +332,12 @@ FROM   (
                FROM   HOOKS other
                WHERE  other.TENANT = HOOKS.TENANT
                AND    other.STATE = 'new'
-               AND    other.KIND = :3
-               AND    (other.WEIGHT > HOOKS.WEIGHT OR other.WEIGHT = HOOKS.WEIGHT AND other.ID < HOOKS.ID))))
+               AND    other.KIND = :2
+               AND    (other.WEIGHT > HOOKS.WEIGHT OR other.WEIGHT = HOOKS.WEIGHT AND other.ID < HOOKS.ID)
+               AND    ROWNUM <= 2)))
            ORDER  BY WEIGHT DESC, ID
        )
-WHERE  ROWNUM <= :4;
+WHERE  ROWNUM <= :3;
 
 -- sql/verify_version.sql
 -- verify: version

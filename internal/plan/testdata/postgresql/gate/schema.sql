@@ -22,3 +22,14 @@ CREATE TABLE settings (
     id        int PRIMARY KEY,
     max_jobs  int NULL
 );
+
+-- Whoever claims says with what the names of lines begin. Each row knows how many of its line may run.
+-- qgen:queue tasks
+-- qgen:order "kind = 'last'"
+CREATE TABLE tasks (
+    id        bigserial PRIMARY KEY,
+    line      text NOT NULL, -- qgen:topic prefix
+    kind      text NOT NULL,
+    most      int NOT NULL,
+    state     text DEFAULT 'new' NOT NULL -- qgen:status ready=new running=busy done=over failed=dead
+);

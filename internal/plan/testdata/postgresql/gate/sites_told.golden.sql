@@ -50,19 +50,16 @@ WITH /* sitestoldq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   exports
     WHERE  state = 'new'
-    AND    $1 > (SELECT count(*)
+    AND    CASE WHEN EXISTS (SELECT 1
+               FROM   (SELECT greatest($1 - (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
-               AND    other.state = 'busy')
-    AND    $1 > (SELECT count(*)
-               FROM   exports AS other
-               WHERE  other.site_id = exports.site_id
-               AND    other.state = 'busy')
-           + (SELECT count(*)
-               FROM   exports AS other
-               WHERE  other.site_id = exports.site_id
-               AND    other.state = 'new'
-               AND    other.id < exports.id)
+               AND    other.state = 'busy'), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM exports AS other
+                       WHERE  other.site_id = exports.site_id
+                       AND    other.state = 'new'
+                       ORDER  BY other.id LIMIT room.n) AS other
+               WHERE  other.id = exports.id) THEN true END
     ORDER  BY id NULLS FIRST
     LIMIT  $2
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -82,15 +79,16 @@ SET    state = 'busy',
        tries = tries + 1,
        taken_at = now()
 WHERE  id = ANY ($1::bigint[])
-AND    CASE WHEN $2 > (SELECT count(*)
+AND    CASE WHEN EXISTS (SELECT 1
+               FROM   (SELECT greatest($2 - (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
-               AND    other.state = 'busy')
-           + (SELECT count(*)
-               FROM   exports AS other
-               WHERE  other.site_id = exports.site_id
-               AND    other.state = 'new'
-               AND    other.id < exports.id)
+               AND    other.state = 'busy'), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM exports AS other
+                       WHERE  other.site_id = exports.site_id
+                       AND    other.state = 'new'
+                       ORDER  BY other.id LIMIT room.n) AS other
+               WHERE  other.id = exports.id)
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, site_id, tries, taken_at;
 
@@ -297,19 +295,16 @@ SELECT /* sitestoldq.Peek */
        id, site_id, tries
 FROM   exports
 WHERE  state = 'new'
-AND    $1 > (SELECT count(*)
+AND    CASE WHEN EXISTS (SELECT 1
+               FROM   (SELECT greatest($1 - (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
-               AND    other.state = 'busy')
-AND    $1 > (SELECT count(*)
-               FROM   exports AS other
-               WHERE  other.site_id = exports.site_id
-               AND    other.state = 'busy')
-           + (SELECT count(*)
-               FROM   exports AS other
-               WHERE  other.site_id = exports.site_id
-               AND    other.state = 'new'
-               AND    other.id < exports.id)
+               AND    other.state = 'busy'), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM exports AS other
+                       WHERE  other.site_id = exports.site_id
+                       AND    other.state = 'new'
+                       ORDER  BY other.id LIMIT room.n) AS other
+               WHERE  other.id = exports.id) THEN true END
 ORDER  BY id NULLS FIRST
 LIMIT  $2;
 

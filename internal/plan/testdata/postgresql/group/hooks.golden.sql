@@ -48,22 +48,17 @@ WITH /* hooksq.Claim */ candidate AS MATERIALIZED (
     WHERE  state = 'new'
     AND    kind = $1
     AND    ((tenant IS NULL OR tenant = '*')
-           OR (CASE WHEN (SELECT 1
+           OR CASE WHEN EXISTS (SELECT 1
+               FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL THEN true END
-           AND 2 > (SELECT count(*)
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'busy')
-           + (SELECT count(*)
-               FROM   (SELECT other.weight, other.id FROM hooks AS other
+               AND    other.state = 'busy'), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM hooks AS other
                        WHERE  other.tenant = hooks.tenant
                        AND    other.state = 'new'
                        AND    other.kind = $1
-                       ORDER  BY other.weight DESC, other.id LIMIT 2) AS other
-               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)))
+                       ORDER  BY other.weight DESC, other.id LIMIT room.n) AS other
+               WHERE  other.id = hooks.id) THEN true END)
     ORDER  BY weight DESC, id
     LIMIT  $2
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -84,17 +79,17 @@ SET    state = 'busy',
        until_at = now() + interval '5 minutes'
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN ((tenant IS NULL OR tenant = '*')
-           OR 2 > (SELECT count(*)
+           OR EXISTS (SELECT 1
+               FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'busy')
-           + (SELECT count(*)
-               FROM   (SELECT other.weight, other.id FROM hooks AS other
+               AND    other.state = 'busy'), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM hooks AS other
                        WHERE  other.tenant = hooks.tenant
                        AND    other.state = 'new'
                        AND    other.kind = $2
-                       ORDER  BY other.weight DESC, other.id LIMIT 2) AS other
-               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))
+                       ORDER  BY other.weight DESC, other.id LIMIT room.n) AS other
+               WHERE  other.id = hooks.id))
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, tenant, kind, until_at, weight;
 
@@ -266,22 +261,17 @@ FROM   hooks
 WHERE  state = 'new'
 AND    kind = $1
 AND    ((tenant IS NULL OR tenant = '*')
-           OR (CASE WHEN (SELECT 1
+           OR CASE WHEN EXISTS (SELECT 1
+               FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL THEN true END
-           AND 2 > (SELECT count(*)
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'busy')
-           + (SELECT count(*)
-               FROM   (SELECT other.weight, other.id FROM hooks AS other
+               AND    other.state = 'busy'), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM hooks AS other
                        WHERE  other.tenant = hooks.tenant
                        AND    other.state = 'new'
                        AND    other.kind = $1
-                       ORDER  BY other.weight DESC, other.id LIMIT 2) AS other
-               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)))
+                       ORDER  BY other.weight DESC, other.id LIMIT room.n) AS other
+               WHERE  other.id = hooks.id) THEN true END)
 ORDER  BY weight DESC, id
 LIMIT  $2;
 

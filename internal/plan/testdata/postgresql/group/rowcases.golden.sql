@@ -44,23 +44,17 @@ WITH /* rowcasesq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   cases
     WHERE  (until_at <= now() OR until_at IS NULL)
-    AND    CASE WHEN (SELECT 1
+    AND    CASE WHEN EXISTS (SELECT 1
+               FROM   (SELECT greatest(3 - (SELECT count(*)
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    other.until_at IS NOT NULL
-               AND    other.until_at > now()
-               LIMIT  1 OFFSET 2) IS NULL THEN true END
-    AND    3 > (SELECT count(*)
-               FROM   cases AS other
-               WHERE  other.case_id = cases.case_id
-               AND    other.until_at IS NOT NULL
-               AND    other.until_at > now())
-           + (SELECT count(*)
-               FROM   (SELECT other.id FROM cases AS other
+               AND    other.until_at > now()), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM cases AS other
                        WHERE  other.case_id = cases.case_id
                        AND    (other.until_at <= now() OR other.until_at IS NULL)
-                       ORDER  BY other.id LIMIT 3) AS other
-               WHERE  other.id < cases.id)
+                       ORDER  BY other.id LIMIT room.n) AS other
+               WHERE  other.id = cases.id) THEN true END
     ORDER  BY id
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -83,17 +77,17 @@ SET    until_at = now() + interval '5 minutes',
        owner_name = $1,
        rev = rev + 1
 WHERE  id = ANY ($2::bigint[])
-AND    CASE WHEN 3 > (SELECT count(*)
+AND    CASE WHEN EXISTS (SELECT 1
+               FROM   (SELECT greatest(3 - (SELECT count(*)
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    other.until_at IS NOT NULL
-               AND    other.until_at > now())
-           + (SELECT count(*)
-               FROM   (SELECT other.id FROM cases AS other
+               AND    other.until_at > now()), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM cases AS other
                        WHERE  other.case_id = cases.case_id
                        AND    (other.until_at <= now() OR other.until_at IS NULL)
-                       ORDER  BY other.id LIMIT 3) AS other
-               WHERE  other.id < cases.id)
+                       ORDER  BY other.id LIMIT room.n) AS other
+               WHERE  other.id = cases.id)
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, case_id, alone, until_at, rev;
 
@@ -201,23 +195,17 @@ SELECT /* rowcasesq.Peek */
        id, case_id, alone, rev
 FROM   cases
 WHERE  (until_at <= now() OR until_at IS NULL)
-AND    CASE WHEN (SELECT 1
+AND    CASE WHEN EXISTS (SELECT 1
+               FROM   (SELECT greatest(3 - (SELECT count(*)
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    other.until_at IS NOT NULL
-               AND    other.until_at > now()
-               LIMIT  1 OFFSET 2) IS NULL THEN true END
-AND    3 > (SELECT count(*)
-               FROM   cases AS other
-               WHERE  other.case_id = cases.case_id
-               AND    other.until_at IS NOT NULL
-               AND    other.until_at > now())
-           + (SELECT count(*)
-               FROM   (SELECT other.id FROM cases AS other
+               AND    other.until_at > now()), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM cases AS other
                        WHERE  other.case_id = cases.case_id
                        AND    (other.until_at <= now() OR other.until_at IS NULL)
-                       ORDER  BY other.id LIMIT 3) AS other
-               WHERE  other.id < cases.id)
+                       ORDER  BY other.id LIMIT room.n) AS other
+               WHERE  other.id = cases.id) THEN true END
 ORDER  BY id
 LIMIT  $1;
 

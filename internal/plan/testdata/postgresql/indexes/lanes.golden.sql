@@ -46,23 +46,11 @@ WITH /* lanesq.Claim */ candidate AS MATERIALIZED (
     FROM   lanes
     WHERE  status = 'ENQUEUED'
     AND    lane = $1
-    AND    CASE WHEN (SELECT 1
-               FROM   lanes AS other
-               WHERE  other.lane = $1
-               AND    other.status = 'PENDING'
-               LIMIT  1 OFFSET 9) IS NULL THEN true END
-    AND    10 > (SELECT count(*)
-               FROM   lanes AS other
-               WHERE  other.lane = $1
-               AND    other.status = 'PENDING')
-           + (SELECT count(*)
-               FROM   (SELECT other.id FROM lanes AS other
-                       WHERE  other.lane = $1
-                       AND    other.status = 'ENQUEUED'
-                       ORDER  BY other.id LIMIT 10) AS other
-               WHERE  other.id < lanes.id)
     ORDER  BY id NULLS FIRST
-    LIMIT  $2
+    LIMIT  least($2, greatest(10 - (SELECT count(*)
+               FROM   lanes AS other
+               WHERE  other.lane = $1
+               AND    other.status = 'PENDING'), 0))
     FOR    NO KEY UPDATE SKIP LOCKED
 )
 SELECT candidate.id
@@ -74,21 +62,20 @@ WHERE  pg_try_advisory_xact_lock('lanes'::regclass::oid::int, hashtext(candidate
 -- locks: the rows it takes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
--- arguments: 1: batch ID, 2: param lane string
+-- arguments: 1: batch ID
 UPDATE /* lanesq.Claim */ lanes
 SET    status = 'PENDING'
 WHERE  id = ANY ($1::bigint[])
-AND    CASE WHEN 10 > (SELECT count(*)
+AND    CASE WHEN EXISTS (SELECT 1
+               FROM   (SELECT greatest(10 - (SELECT count(*)
                FROM   lanes AS other
                WHERE  other.lane = lanes.lane
-               AND    other.status = 'PENDING')
-           + (SELECT count(*)
-               FROM   (SELECT other.id FROM lanes AS other
+               AND    other.status = 'PENDING'), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM lanes AS other
                        WHERE  other.lane = lanes.lane
                        AND    other.status = 'ENQUEUED'
-                       AND    other.lane = $2
-                       ORDER  BY other.id LIMIT 10) AS other
-               WHERE  other.id < lanes.id)
+                       ORDER  BY other.id NULLS FIRST LIMIT room.n) AS other
+               WHERE  other.id = lanes.id)
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, lane;
 
@@ -183,23 +170,11 @@ SELECT /* lanesq.Peek */
 FROM   lanes
 WHERE  status = 'ENQUEUED'
 AND    lane = $1
-AND    CASE WHEN (SELECT 1
-               FROM   lanes AS other
-               WHERE  other.lane = $1
-               AND    other.status = 'PENDING'
-               LIMIT  1 OFFSET 9) IS NULL THEN true END
-AND    10 > (SELECT count(*)
-               FROM   lanes AS other
-               WHERE  other.lane = $1
-               AND    other.status = 'PENDING')
-           + (SELECT count(*)
-               FROM   (SELECT other.id FROM lanes AS other
-                       WHERE  other.lane = $1
-                       AND    other.status = 'ENQUEUED'
-                       ORDER  BY other.id LIMIT 10) AS other
-               WHERE  other.id < lanes.id)
 ORDER  BY id NULLS FIRST
-LIMIT  $2;
+LIMIT  least($2, greatest(10 - (SELECT count(*)
+               FROM   lanes AS other
+               WHERE  other.lane = $1
+               AND    other.status = 'PENDING'), 0));
 
 -- sql/verify_version.sql
 -- verify: version

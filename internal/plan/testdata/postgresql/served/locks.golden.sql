@@ -46,24 +46,11 @@ WITH /* locksq.Claim */ candidate AS MATERIALIZED (
     FROM   locks
     WHERE  until IS NULL
     AND    site = $1
-    AND    (site IS NULL
-           OR (CASE WHEN (SELECT 1
-               FROM   locks AS other
-               WHERE  other.site = $1
-               AND    other.until IS NOT NULL
-               LIMIT  1 OFFSET 4) IS NULL THEN true END
-           AND 5 > (SELECT count(*)
-               FROM   locks AS other
-               WHERE  other.site = $1
-               AND    other.until IS NOT NULL)
-           + (SELECT count(*)
-               FROM   (SELECT other.id FROM locks AS other
-                       WHERE  other.site = $1
-                       AND    other.until IS NULL
-                       ORDER  BY other.id LIMIT 5) AS other
-               WHERE  other.id < locks.id)))
     ORDER  BY id
-    LIMIT  $2
+    LIMIT  least($2, greatest(5 - (SELECT count(*)
+               FROM   locks AS other
+               WHERE  other.site = $1
+               AND    other.until IS NOT NULL), 0))
     FOR    NO KEY UPDATE SKIP LOCKED
 )
 SELECT candidate.id
@@ -76,23 +63,22 @@ WHERE  (candidate.site IS NULL
 -- locks: the rows it takes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
--- arguments: 1: worker Agent, 2: batch ID, 3: param site int32
+-- arguments: 1: worker Agent, 2: batch ID
 UPDATE /* locksq.Claim */ locks
 SET    until = now() + interval '5 minutes',
        agent = $1
 WHERE  id = ANY ($2::bigint[])
 AND    CASE WHEN (site IS NULL
-           OR 5 > (SELECT count(*)
+           OR EXISTS (SELECT 1
+               FROM   (SELECT greatest(5 - (SELECT count(*)
                FROM   locks AS other
                WHERE  other.site = locks.site
-               AND    other.until IS NOT NULL)
-           + (SELECT count(*)
-               FROM   (SELECT other.id FROM locks AS other
+               AND    other.until IS NOT NULL), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM locks AS other
                        WHERE  other.site = locks.site
                        AND    other.until IS NULL
-                       AND    other.site = $3
-                       ORDER  BY other.id LIMIT 5) AS other
-               WHERE  other.id < locks.id))
+                       ORDER  BY other.id LIMIT room.n) AS other
+               WHERE  other.id = locks.id))
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, site, until, agent;
 
@@ -219,24 +205,11 @@ SELECT /* locksq.Peek */
 FROM   locks
 WHERE  until IS NULL
 AND    site = $1
-AND    (site IS NULL
-           OR (CASE WHEN (SELECT 1
-               FROM   locks AS other
-               WHERE  other.site = $1
-               AND    other.until IS NOT NULL
-               LIMIT  1 OFFSET 4) IS NULL THEN true END
-           AND 5 > (SELECT count(*)
-               FROM   locks AS other
-               WHERE  other.site = $1
-               AND    other.until IS NOT NULL)
-           + (SELECT count(*)
-               FROM   (SELECT other.id FROM locks AS other
-                       WHERE  other.site = $1
-                       AND    other.until IS NULL
-                       ORDER  BY other.id LIMIT 5) AS other
-               WHERE  other.id < locks.id)))
 ORDER  BY id
-LIMIT  $2;
+LIMIT  least($2, greatest(5 - (SELECT count(*)
+               FROM   locks AS other
+               WHERE  other.site = $1
+               AND    other.until IS NOT NULL), 0));
 
 -- sql/verify_version.sql
 -- verify: version

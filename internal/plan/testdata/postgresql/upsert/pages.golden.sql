@@ -50,22 +50,17 @@ WITH /* pagesq.Claim */ candidate AS MATERIALIZED (
     FROM   pages
     WHERE  state IN ('new', 'again')
     AND    run_at <= now()
-    AND    CASE WHEN (SELECT 1
+    AND    CASE WHEN EXISTS (SELECT 1
+               FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   pages AS other
                WHERE  other.host = pages.host
-               AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL THEN true END
-    AND    2 > (SELECT count(*)
-               FROM   pages AS other
-               WHERE  other.host = pages.host
-               AND    other.state = 'busy')
-           + (SELECT count(*)
-               FROM   (SELECT other.priority, other.since, other.id FROM pages AS other
+               AND    other.state = 'busy'), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM pages AS other
                        WHERE  other.host = pages.host
                        AND    other.state IN ('new', 'again')
                        AND    other.run_at <= now()
-                       ORDER  BY other.priority DESC, other.since, other.id LIMIT 2) AS other
-               WHERE  other.priority > pages.priority OR other.priority = pages.priority AND (other.since < pages.since OR other.since = pages.since AND other.id < pages.id))
+                       ORDER  BY other.priority DESC, other.since, other.id LIMIT room.n) AS other
+               WHERE  other.id = pages.id) THEN true END
     ORDER  BY priority DESC, since, id
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -84,17 +79,17 @@ UPDATE /* pagesq.Claim */ pages
 SET    state = 'busy',
        tries = tries + 1
 WHERE  id = ANY ($1::uuid[])
-AND    CASE WHEN 2 > (SELECT count(*)
+AND    CASE WHEN EXISTS (SELECT 1
+               FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   pages AS other
                WHERE  other.host = pages.host
-               AND    other.state = 'busy')
-           + (SELECT count(*)
-               FROM   (SELECT other.priority, other.since, other.id FROM pages AS other
+               AND    other.state = 'busy'), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM pages AS other
                        WHERE  other.host = pages.host
                        AND    other.state IN ('new', 'again')
                        AND    other.run_at <= now()
-                       ORDER  BY other.priority DESC, other.since, other.id LIMIT 2) AS other
-               WHERE  other.priority > pages.priority OR other.priority = pages.priority AND (other.since < pages.since OR other.since = pages.since AND other.id < pages.id))
+                       ORDER  BY other.priority DESC, other.since, other.id LIMIT room.n) AS other
+               WHERE  other.id = pages.id)
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, url, run_at, priority, tries, since, host, origin, note, body;
 
@@ -249,22 +244,17 @@ SELECT /* pagesq.Peek */
 FROM   pages
 WHERE  state IN ('new', 'again')
 AND    run_at <= now()
-AND    CASE WHEN (SELECT 1
+AND    CASE WHEN EXISTS (SELECT 1
+               FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   pages AS other
                WHERE  other.host = pages.host
-               AND    other.state = 'busy'
-               LIMIT  1 OFFSET 1) IS NULL THEN true END
-AND    2 > (SELECT count(*)
-               FROM   pages AS other
-               WHERE  other.host = pages.host
-               AND    other.state = 'busy')
-           + (SELECT count(*)
-               FROM   (SELECT other.priority, other.since, other.id FROM pages AS other
+               AND    other.state = 'busy'), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM pages AS other
                        WHERE  other.host = pages.host
                        AND    other.state IN ('new', 'again')
                        AND    other.run_at <= now()
-                       ORDER  BY other.priority DESC, other.since, other.id LIMIT 2) AS other
-               WHERE  other.priority > pages.priority OR other.priority = pages.priority AND (other.since < pages.since OR other.since = pages.since AND other.id < pages.id))
+                       ORDER  BY other.priority DESC, other.since, other.id LIMIT room.n) AS other
+               WHERE  other.id = pages.id) THEN true END
 ORDER  BY priority DESC, since, id
 LIMIT  $1;
 

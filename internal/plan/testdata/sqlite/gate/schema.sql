@@ -40,3 +40,30 @@ CREATE TABLE mails (
     state     TEXT DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=over failed=dead
     taken_at  INTEGER NULL -- qgen:claimed timeout=10m as=epoch
 );
+
+-- As many of a site run as whoever claims says.
+-- qgen:queue shares
+CREATE TABLE shares (
+    id        INTEGER PRIMARY KEY,
+    site_id   INTEGER NOT NULL, -- qgen:group limit=arg
+    state     TEXT DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=over failed=dead
+    taken_at  INTEGER NULL -- qgen:claimed timeout=10m as=epoch
+);
+
+-- A claim is for one site.
+-- qgen:queue pushes
+CREATE TABLE pushes (
+    id        INTEGER PRIMARY KEY,
+    site_id   INTEGER NOT NULL, -- qgen:topic; group limit=arg
+    state     TEXT DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=over failed=dead
+    taken_at  INTEGER NULL -- qgen:claimed timeout=10m as=epoch
+);
+
+-- The same, and the settings say how many run.
+-- qgen:queue fetches
+CREATE TABLE fetches (
+    id        INTEGER PRIMARY KEY,
+    site_id   INTEGER NOT NULL, -- qgen:topic
+    state     TEXT DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=over failed=dead
+    taken_at  INTEGER NULL -- qgen:claimed timeout=10m as=epoch
+);

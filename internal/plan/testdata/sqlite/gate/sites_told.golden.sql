@@ -57,15 +57,12 @@ WHERE  id IN (
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
                AND    likelihood(other.state = 'busy', 0.99))
-           AND    ?1 > (SELECT count(*)
-               FROM   exports AS other
-               WHERE  other.site_id = exports.site_id
-               AND    likelihood(other.state = 'busy', 0.99))
            + (SELECT count(*)
-               FROM   exports AS other
-               WHERE  other.site_id = exports.site_id
-               AND    likelihood(other.state = 'new', 0.99)
-               AND    likelihood(other.id < exports.id, 0.99))
+               FROM   (SELECT other.id FROM exports AS other
+                       WHERE  other.site_id = exports.site_id
+                       AND    likelihood(other.state = 'new', 0.99)
+                       ORDER  BY other.id LIMIT ?1) AS other
+               WHERE  other.id < exports.id)
            ORDER  BY id
            LIMIT  ?2)
 RETURNING id, site_id, tries, taken_at;
@@ -307,15 +304,12 @@ AND    ?1 > (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
                AND    likelihood(other.state = 'busy', 0.99))
-AND    ?1 > (SELECT count(*)
-               FROM   exports AS other
-               WHERE  other.site_id = exports.site_id
-               AND    likelihood(other.state = 'busy', 0.99))
            + (SELECT count(*)
-               FROM   exports AS other
-               WHERE  other.site_id = exports.site_id
-               AND    likelihood(other.state = 'new', 0.99)
-               AND    likelihood(other.id < exports.id, 0.99))
+               FROM   (SELECT other.id FROM exports AS other
+                       WHERE  other.site_id = exports.site_id
+                       AND    likelihood(other.state = 'new', 0.99)
+                       ORDER  BY other.id LIMIT ?1) AS other
+               WHERE  other.id < exports.id)
 ORDER  BY id
 LIMIT  ?2;
 

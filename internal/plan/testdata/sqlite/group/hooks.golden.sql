@@ -52,12 +52,7 @@ WHERE  id IN (
            WHERE  state = 'new'
            AND    kind = ?1
            AND    ((tenant IS NULL OR tenant = '*')
-           OR ((SELECT 1
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    likelihood(other.state = 'busy', 0.99)
-               LIMIT  1 OFFSET 1) IS NULL
-           AND 2 > (SELECT count(*)
+           OR 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    likelihood(other.state = 'busy', 0.99))
@@ -67,7 +62,7 @@ WHERE  id IN (
                        AND    likelihood(other.state = 'new', 0.99)
                        AND    likelihood(other.kind = ?1, 0.99)
                        ORDER  BY other.weight DESC, other.id LIMIT 2) AS other
-               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)))
+               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))
            ORDER  BY weight DESC, id
            LIMIT  ?2)
 RETURNING id, tenant, kind, until_at, weight;
@@ -272,12 +267,7 @@ FROM   hooks
 WHERE  state = 'new'
 AND    kind = ?1
 AND    ((tenant IS NULL OR tenant = '*')
-           OR ((SELECT 1
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    likelihood(other.state = 'busy', 0.99)
-               LIMIT  1 OFFSET 1) IS NULL
-           AND 2 > (SELECT count(*)
+           OR 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    likelihood(other.state = 'busy', 0.99))
@@ -287,7 +277,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                        AND    likelihood(other.state = 'new', 0.99)
                        AND    likelihood(other.kind = ?1, 0.99)
                        ORDER  BY other.weight DESC, other.id LIMIT 2) AS other
-               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)))
+               WHERE  other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))
 ORDER  BY weight DESC, id
 LIMIT  ?2;
 

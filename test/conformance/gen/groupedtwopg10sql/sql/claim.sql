@@ -9,16 +9,16 @@ SET    status = 'running',
        lease_till = now() + interval '1 hour'
 WHERE  id = ANY ($2::bigint[])
 AND    CASE WHEN (lane IS NULL
-           OR 2 > (SELECT count(*)
+           OR EXISTS (SELECT 1
+               FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
-               AND    other.status = 'running')
-           + (SELECT count(*)
-               FROM   (SELECT other.id FROM jobs AS other
+               AND    other.status = 'running'), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM jobs AS other
                        WHERE  other.lane = jobs.lane
                        AND    other.status = 'ready'
                        AND    other.due_at <= now()
-                       ORDER  BY other.id LIMIT 2) AS other
-               WHERE  other.id < jobs.id))
+                       ORDER  BY other.id LIMIT room.n) AS other
+               WHERE  other.id = jobs.id))
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, n, lane, due_at, tries, token, lease_till

@@ -9,21 +9,16 @@ FROM   jobs
 WHERE  status = 'ready'
 AND    due_at <= now()
 AND    (lane IS NULL
-           OR (CASE WHEN (SELECT 1
+           OR CASE WHEN EXISTS (SELECT 1
+               FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
-               AND    other.status = 'running'
-               LIMIT  1 OFFSET 1) IS NULL THEN true END
-           AND 2 > (SELECT count(*)
-               FROM   jobs AS other
-               WHERE  other.lane = jobs.lane
-               AND    other.status = 'running')
-           + (SELECT count(*)
-               FROM   (SELECT other.id FROM jobs AS other
+               AND    other.status = 'running'), 0) AS n) AS room
+               CROSS  JOIN LATERAL (SELECT other.id FROM jobs AS other
                        WHERE  other.lane = jobs.lane
                        AND    other.status = 'ready'
                        AND    other.due_at <= now()
-                       ORDER  BY other.id LIMIT 2) AS other
-               WHERE  other.id < jobs.id)))
+                       ORDER  BY other.id LIMIT room.n) AS other
+               WHERE  other.id = jobs.id) THEN true END)
 ORDER  BY id NULLS FIRST
 LIMIT  $1

@@ -8,12 +8,7 @@ FROM   jobs
 WHERE  status = 'ready'
 AND    due_at <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
 AND    (lane IS NULL
-           OR ((SELECT 1
-               FROM   jobs AS other
-               WHERE  other.lane = jobs.lane
-               AND    likelihood(other.status = 'running', 0.99)
-               LIMIT  1 OFFSET 1) IS NULL
-           AND 2 > (SELECT count(*)
+           OR 2 > (SELECT count(*)
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
                AND    likelihood(other.status = 'running', 0.99))
@@ -23,6 +18,6 @@ AND    (lane IS NULL
                        AND    likelihood(other.status = 'ready', 0.99)
                        AND    likelihood(other.due_at <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), 0.99)
                        ORDER  BY other.id LIMIT 2) AS other
-               WHERE  other.id < jobs.id)))
+               WHERE  other.id < jobs.id))
 ORDER  BY id
 LIMIT  ?1
