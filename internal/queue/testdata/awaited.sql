@@ -1,7 +1,7 @@
 -- A job that failed stays with nobody until its claim has run out, and Recover makes it ready: its heartbeat is the wait.
 -- qgen:queue images done=delete failed=delete
 CREATE TABLE images (
-    id        uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    id        bigserial PRIMARY KEY,
     queue     text NOT NULL,                   -- qgen:topic
     job       jsonb NOT NULL,                  -- qgen:payload
     worker    uuid,                            -- qgen:worker

@@ -104,7 +104,7 @@ RETURNING id, queue, job, worker, added, retry;
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Worker
 DELETE /* imagesq.Complete */ FROM images
-USING  unnest($1::uuid[], $2::uuid[]) AS job (id_held, worker_held)
+USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, worker_held)
 WHERE  id = id_held
 AND    CASE WHEN worker = worker_held
             AND    status = 'running' THEN true END
@@ -120,7 +120,7 @@ RETURNING id;
 UPDATE /* imagesq.Fail */ images
 SET    worker = NULL,
        retry = retry - 1
-FROM   unnest($1::uuid[], $2::uuid[]) AS job (id_held, worker_held)
+FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, worker_held)
 WHERE  id = id_held
 AND    CASE WHEN worker = worker_held
             AND    status = 'running' THEN true END
@@ -134,7 +134,7 @@ RETURNING id;
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Worker
 DELETE /* imagesq.Fail */ FROM images
-USING  unnest($1::uuid[], $2::uuid[]) AS job (id_held, worker_held)
+USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, worker_held)
 WHERE  id = id_held
 AND    CASE WHEN worker = worker_held
             AND    status = 'running' THEN true END
@@ -151,7 +151,7 @@ UPDATE /* imagesq.Requeue */ images
 SET    worker = NULL,
        status = 'new',
        heartbeat = NULL
-FROM   unnest($1::uuid[], $2::uuid[]) AS job (id_held, worker_held)
+FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, worker_held)
 WHERE  id = id_held
 AND    CASE WHEN worker = worker_held
             AND    status = 'running' THEN true END
@@ -166,7 +166,7 @@ RETURNING id;
 -- arguments: 1: batch ID, 2: batch Worker
 UPDATE /* imagesq.Extend */ images
 SET    heartbeat = now()
-FROM   unnest($1::uuid[], $2::uuid[]) AS job (id_held, worker_held)
+FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, worker_held)
 WHERE  id = id_held
 AND    CASE WHEN worker = worker_held
             AND    status = 'running' THEN true END
@@ -193,20 +193,20 @@ WHERE  id = ANY (ARRAY(
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
--- arguments: 1: new ID, 2: new Queue, 3: new Job
+-- arguments: 1: new Queue, 2: new Job
 INSERT /* imagesq.Enqueue */ INTO images
-       (id, queue, job, added)
-VALUES (coalesce($1::uuid, gen_random_uuid()), $2, $3, now())
+       (queue, job, added)
+VALUES ($1, $2, now())
 RETURNING id;
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
--- arguments: 1: new_batch ID, 2: new_batch Queue, 3: new_batch Job
+-- arguments: 1: new_batch Queue, 2: new_batch Job
 INSERT /* imagesq.EnqueueMany */ INTO images
-       (id, queue, job, added)
-SELECT coalesce(id_new, gen_random_uuid()), queue_new, job_new, now()
-FROM   unnest($1::uuid[], $2::text[], $3::jsonb[]) WITH ORDINALITY AS job (id_new, queue_new, job_new, job_order)
+       (queue, job, added)
+SELECT queue_new, job_new, now()
+FROM   unnest($1::text[], $2::jsonb[]) WITH ORDINALITY AS job (queue_new, job_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -251,7 +251,7 @@ SELECT /* imagesq.Verify */
            WHEN have.attname IS NULL THEN ' is missing'
            ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
        END
-FROM   (VALUES ('id', 'uuid'),
+FROM   (VALUES ('id', 'bigint'),
                ('queue', 'text'),
                ('job', 'jsonb'),
                ('worker', 'uuid'),
