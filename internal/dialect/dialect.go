@@ -382,13 +382,13 @@ type TypeRule struct {
 	// second: what is read so comes back from Go as what it was; "" where a column has to be read for that.
 	Cut  string `yaml:"cut"`
 	Kept string `yaml:"kept"` // the type that keeps a value between two statements, where the column's own may lose some of it
-	// Codec and Layout say how a time.Time travels that read and write turn into
-	// something else: epoch_us, or text in a Go layout.
 	// Literal is a constant of a type of times, of slots {date} and {time}, where the server would read one in
 	// quotes by the settings of the session; "" where it would not.
 	Literal string `yaml:"literal"`
-	Codec   string `yaml:"codec"`
-	Layout  string `yaml:"layout"`
+	// Codec and Layout say how a time.Time travels that read and write turn into
+	// something else: epoch_us, or text in a Go layout.
+	Codec  string `yaml:"codec"`
+	Layout string `yaml:"layout"`
 }
 
 // Versioned is a text that may depend on the server's version.

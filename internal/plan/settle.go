@@ -601,7 +601,7 @@ func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 		return "index: " + b.foundBy(t.Tests, more)
 	case t.Name == queue.Purge:
 		return "index: " + b.purgedBy(t.Tests, more)
-	case ok && (len(more) > 0 || all) && (b.declines(w.kind, "") == "" && b.rows == nil || b.serving(w) != nil): // a side table is advised none
+	case ok && (len(more) > 0 || all) && b.findsExpired(w):
 		return b.usesHead(w)
 	}
 	by, text, rest := b.ledTo(slices.Concat(t.Tests, more))
@@ -618,6 +618,12 @@ func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 	return "index: " + text
 }
 
+// findsExpired reports whether the index that is wanted for Recover is one of the table or is advised: a side table
+// is advised none.
+func (b *builder) findsExpired(w wanted) bool {
+	return b.declines(w.kind, "") == "" && b.rows == nil || b.serving(w) != nil
+}
+
 // sweepIndex returns the index of the table that Recover names, which is that of its head; nil where it names none.
 func (b *builder) sweepIndex(op string, t *queue.Transition, more []queue.Test) *schema.Index {
 	if !b.can(dialect.NamedIndex) || op != "Recover" || b.spec.RecoversOwn() && b.spec.AtStart {
@@ -625,7 +631,7 @@ func (b *builder) sweepIndex(op string, t *queue.Transition, more []queue.Test) 
 	}
 	tests := slices.Concat(t.Tests, more)
 	by, _, rest := b.ledTo(tests)
-	if w, ok := b.expiredIndex(); ok && len(more) > 0 && (b.declines(w.kind, "") == "" || b.serving(w) != nil) {
+	if w, ok := b.expiredIndex(); ok && len(more) > 0 && b.findsExpired(w) {
 		by = b.namedIndex(w)
 	} else if !slices.Contains(b.spec.Table.Indexes, by) || len(rest) > 0 && b.heldLead(by) == nil {
 		return nil

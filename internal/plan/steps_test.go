@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -473,9 +474,10 @@ func (w *walk) move(step string) (MoveUse, bool) {
 func (w *walk) at(state string) {
 	w.Helper()
 	stats := w.stats()
-	n, known := stats[state]
-	switch {
-	case state == "ready" && w.made.spec.Cycle != nil && stats["delayed"] == 1:
+	if state == "ready" && w.made.spec.Cycle != nil && stats["delayed"] == 1 {
+		return
+	}
+	switch n, known := stats[state]; {
 	case state == "ready or not" || state == "failed or not" || state == "of no state":
 	case state == "" || state == "deleted":
 		var n int
@@ -484,9 +486,6 @@ func (w *walk) at(state string) {
 		}
 	case known && n != 1:
 		w.fatalf("the row is not %s: %v", state, stats)
-	}
-	if state == "ready" && w.made.spec.Cycle != nil && stats["delayed"] == 1 {
-		return
 	}
 	if state != "ready" && state != "ready or not" && stats["ready"] != 0 {
 		w.fatalf("the row is ready, and should be %s: %v", state, stats)
@@ -526,10 +525,8 @@ func (w *walk) run() {
 		if len(begun) != 1 {
 			w.fatalf("Start finds %d jobs", len(begun))
 		}
-		job = copyOf(job)
-		for f, v := range begun[0] {
-			job[f] = v
-		}
+		job = maps.Clone(job)
+		maps.Copy(job, begun[0])
 		w.done = append(w.done, "Start")
 		w.at("running")
 	}
@@ -554,10 +551,8 @@ func (w *walk) run() {
 			if o.name == "Extend" {
 				late = nil
 				was := job
-				for f, v := range found[0] {
-					job = copyOf(job)
-					job[f] = v
-				}
+				job = maps.Clone(job)
+				maps.Copy(job, found[0])
 				for _, then := range w.ops() {
 					if then.name == "Start" {
 						continue
@@ -662,12 +657,4 @@ func (w *walk) die(job jobRow) {
 			w.fatalf("%s of a dead worker finds %d jobs of the next one\n%s", o.name, n, o.Statement.SQL)
 		}
 	}
-}
-
-func copyOf(job jobRow) jobRow {
-	c := jobRow{}
-	for f, v := range job {
-		c[f] = v
-	}
-	return c
 }

@@ -515,8 +515,9 @@ func (b *binding) readFree(r *role) {
 	}
 	text, isConstant := constant(c.Default)
 	fitted, unfit := fit(c, text)
+	byDefault := c.HasDefault && isConstant && unfit == ""
 	switch {
-	case !c.NotNull && c.HasDefault && isConstant && unfit == "" && !timed:
+	case !c.NotNull && byDefault && !timed:
 		// What other programs add has the default.
 		k.free[r] = []Value{{Kind: Literal, Text: fitted}, {Kind: Null}}
 		b.note("%s", freeByDefault(c, k.free[r][0]))
@@ -525,7 +526,7 @@ func (b *binding) readFree(r *role) {
 	case r.verb == "lease" && (r != k.mark || k.byClaim):
 		k.free[r] = []Value{{Kind: Now}}
 		b.note("column %q is NOT NULL, so a row is given back by a lease that ends now (free=now)", c.Name)
-	case c.HasDefault && isConstant && r.verb != "lease" && unfit == "":
+	case byDefault && r.verb != "lease":
 		k.free[r] = []Value{{Kind: Literal, Text: fitted}}
 		b.note("%s", freeByDefault(c, k.free[r][0]))
 	}

@@ -1021,28 +1021,18 @@ func (b *binding) judgeLeft() {
 }
 
 // judgeHeld complains where qgen:on has a claim, or what keeps it, leave a row that surely is not one that
-// somebody has: nothing that settles the job would find it, and others might. And where it has another step leave a row that
-// surely is not what the step makes of it; a value with which a job does not become ready may be meant, and is told.
+// somebody has: nothing that settles the job would find it, and others might. And where it has another step leave
+// a row that surely is not what the step makes of it; a value with which a job does not become ready may be meant,
+// and is told.
 func (b *binding) judgeHeld() {
 	if !b.runs() || b.isAway() || b.movesAway() {
 		return
 	}
 	off := func(name TransitionName, tests []Test) (*draft, []Test) {
 		for _, d := range b.drafts[name] {
-			if d.by.verb == "on" {
-				w := Write{Column: d.column, Value: d.value}
-				past := d.value.Kind == Now && (d.value.Shift == nil || d.value.Shift.Minus)
-				i := slices.IndexFunc(tests, func(t Test) bool {
-					if t.Column == d.column && len(t.Or) == 0 && d.value.Kind == Now {
-						free := t.Op == In && !slices.ContainsFunc(t.Values, func(v Value) bool { return v.Kind != Literal })
-						late := t.Op == Greater && t.Values[0].Kind == Now && t.Values[0].Shift == nil
-						return free || late && past || ends(w, []Test{t})
-					}
-					return ends(w, []Test{t})
-				})
-				if i >= 0 {
-					return d, tests[i : i+1]
-				}
+			i := slices.IndexFunc(tests, func(t Test) bool { return misses(Write{Column: d.column, Value: d.value}, t) })
+			if d.by.verb == "on" && i >= 0 {
+				return d, tests[i : i+1]
 			}
 		}
 		return nil, nil
@@ -1086,6 +1076,25 @@ func (b *binding) judgeHeld() {
 				WithHint("Leave %s out of this qgen:on, or write a value of %s rows.", name, to)
 		}
 	}
+}
+
+// misses reports whether a row surely fails a test behind a write. Beyond what ends tells, the present is no
+// constant and not later than itself.
+func misses(w Write, t Test) bool {
+	if ends(w, []Test{t}) {
+		return true
+	}
+	if w.Value.Kind != Now || t.Column != w.Column || len(t.Or) > 0 {
+		return false
+	}
+	switch t.Op {
+	case In:
+		return !slices.ContainsFunc(t.Values, func(v Value) bool { return v.Kind != Literal })
+	case Greater:
+		shift := w.Value.Shift
+		return t.Values[0].Kind == Now && t.Values[0].Shift == nil && (shift == nil || shift.Minus)
+	}
+	return false
 }
 
 // stays reports whether a row that satisfied a test surely does behind a step.
