@@ -114,7 +114,7 @@ func TestContradictions(t *testing.T) {
 		{"sweep", func(p *plan.Package) { p.Redrive.Steps[0].Statement.Rows = p.Fields }, "emit: emailpq: redrive: the statement must return the key, or nothing"},
 		{"rows", func(p *plan.Package) { p.Requeue.Statement.Rows = nil }, "emit: emailpq: requeue: the statement must return the key"},
 		{"refreshed", func(p *plan.Package) { p.Extend.Statement.Rows = p.Key }, "emit: emailpq: extend: the statement must return LeaseTill"},
-		{"stats", func(p *plan.Package) { p.Stats.Statement.Args = []plan.Arg{arg(plan.ArgLimit)} }, `emit: emailpq: stats: the argument "limit" is not given`},
+		{"stats", func(p *plan.Package) { p.Stats.Statement.Args = []plan.Arg{arg(plan.ArgDelay)} }, "emit: emailpq: stats: no delay is known"},
 		{"code", func(p *plan.Package) { p.Fields[0].GoType = "][" }, "emit: job.go: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 func (w *writer) statsFile() *code.File {
 	f := w.newFile()
 	s := w.Stats
-	embed(f, s.Statement)
+	embed(f, present(s.Statement, s.Of)...)
 	doc, scan := "Stats are figures of the queue at one moment.", "the one row of the statement"
 	if s.PerGroup {
 		doc, scan = "Stats are figures of a group of consumers at one moment.", "the figures of a group"
@@ -29,7 +29,10 @@ func (w *writer) statsFile() *code.File {
 				}
 			}
 		}))
-	w.statsMethod(f)
+	w.statsMethod(f, "Stats", s.Statement, s.Doc)
+	if s.Of != nil {
+		w.statsMethod(f, "StatsOf", s.Of, s.OfDoc)
+	}
 	w.scanStatsFunc(f, scan)
 	if slices.ContainsFunc(s.Fields, isSpan) {
 		w.spanFunc(f)
@@ -52,36 +55,35 @@ func (w *writer) statsFile() *code.File {
 //		}
 //		return found[0], nil
 //	}
-func (w *writer) statsMethod(f *code.File) {
-	text := []*code.Statement{w.textOf(code.Id("q"), w.Stats.Statement)}
-	for _, a := range w.Stats.Statement.Args {
-		switch a.Kind {
-		case plan.ArgWorker:
-			text = append(text, code.Id("q").Dot("worker"))
-		case plan.ArgTimeout:
-			text = append(text, code.Id("timeout").Dot("Seconds").Call())
-		default:
-			w.fail("stats: the argument %q is not given", a.Kind)
-			return
-		}
-	}
+//
+// and StatsOf, which takes the parameters by which Claim is narrowed:
+//
+//	func (q *Queue) StatsOf(ctx context.Context, kind string) (s Stats, err error)
+func (w *writer) statsMethod(f *code.File, name string, s *plan.Statement, doc []string) {
+	narrowed, params := w.narrowedBy(s)
+	params = slices.Concat([]*code.Statement{ctxParam()}, params, declared(w.timeout(s)))
+	op := code.Lit("stats")
+	before, args := w.arguments(s, source{}, "stats", code.Id("Stats").Values())
+	text := w.boundOf(code.Id("q"), s, args)
+	doc = docOf(slices.Concat(doc, paramDoc(narrowed)), s)
 	if w.Stats.PerGroup {
-		decl(f, docOf(w.Stats.Doc, w.Stats.Statement),
-			code.Func().Add(queueReceiver()).Id("Stats").Params(ctxParam()).Params(code.Id("groups").Index().Id("Stats"), code.Err().Error()).Block(
-				observe(code.Id("q"), code.Lit("stats"), code.Len(code.Id("groups"))),
-				attempt(code.Id("q"), "retry", code.Lit("stats"), queryInto("groups", "scanStats", text...)),
+		decl(f, doc,
+			code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id("groups").Index().Id("Stats"), code.Err().Error()).Block(
+				observe(code.Id("q"), op.Clone(), code.Len(code.Id("groups"))),
+				attempt(code.Id("q"), "retry", op.Clone(), queryInto("groups", "scanStats", text...)),
 				code.Return(code.Id("groups"), code.Err()),
 			))
 		return
 	}
-	decl(f, docOf(w.Stats.Doc, w.Stats.Statement),
-		code.Func().Add(queueReceiver()).Id("Stats").Params(append([]*code.Statement{ctxParam()}, declared(w.timeout(w.Stats.Statement))...)...).Params(code.Id("s").Id("Stats"), code.Err().Error()).Block(
-			code.Var().Id("found").Index().Id("Stats"),
-			observe(code.Id("q"), code.Lit("stats"), code.Len(code.Id("found"))),
-			attempt(code.Id("q"), "retry", code.Lit("stats"), queryInto("found", "scanStats", text...)),
-			ifErrOr(empty("found"), code.Id("Stats").Values()),
-			code.Return(code.Id("found").Index(code.Lit(0)), code.Nil()),
-		))
+	decl(f, doc,
+		code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id("s").Id("Stats"), code.Err().Error()).BlockFunc(func(g *code.Group) {
+			addAll(g, before)
+			g.Var().Id("found").Index().Id("Stats")
+			g.Add(observe(code.Id("q"), op.Clone(), code.Len(code.Id("found"))))
+			g.Add(attempt(code.Id("q"), "retry", op.Clone(), queryInto("found", "scanStats", text...)))
+			g.Add(ifErrOr(empty("found"), code.Id("Stats").Values()))
+			g.Return(code.Id("found").Index(code.Lit(0)), code.Nil())
+		}))
 }
 
 // scanStatsFunc emits

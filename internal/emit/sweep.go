@@ -177,14 +177,8 @@ func (w *writer) peekFile() *code.File {
 	s := w.Peek.Statement
 	f := w.newFile()
 	embed(f, s)
-	params := []*code.Statement{ctxParam()}
-	var narrowed []*plan.Param
-	for _, p := range w.Claim.Params {
-		if slices.ContainsFunc(s.Args, func(a plan.Arg) bool { return a.Param == p }) {
-			narrowed = append(narrowed, p)
-			params = append(params, code.Id(p.Name).Add(w.paramType(p)))
-		}
-	}
+	narrowed, params := w.narrowedBy(s)
+	params = append([]*code.Statement{ctxParam()}, params...)
 	if s.Has(plan.ArgShardIdx) || s.Has(plan.ArgShardCnt) {
 		params = append(params, code.Id("shard").Id("Shard"))
 	}
@@ -216,4 +210,18 @@ func (w *writer) peekFile() *code.File {
 			g.Return(code.Id("jobs"), code.Err())
 		}))
 	return f
+}
+
+// narrowedBy returns those parameters of Claim that a statement is narrowed by, and how they are declared.
+func (w *writer) narrowedBy(s *plan.Statement) (narrowed []*plan.Param, params []*code.Statement) {
+	if w.Claim == nil {
+		return nil, nil
+	}
+	for _, p := range w.Claim.Params {
+		if slices.ContainsFunc(s.Args, func(a plan.Arg) bool { return a.Param == p }) {
+			narrowed = append(narrowed, p)
+			params = append(params, code.Id(p.Name).Add(w.paramType(p)))
+		}
+	}
+	return narrowed, params
 }

@@ -277,8 +277,8 @@ func (b *builder) leave() *Statement {
 }
 
 // awayFigures returns what Stats tells of both tables, how it reads each figure, and from
-// what: one row of figures for each table.
-func (b *builder) awayFigures(s *scope) (fields []StatsField, texts []string, from string) {
+// what: one row of figures for each table, of the rows of some topics.
+func (b *builder) awayFigures(s *scope, topics []topic) (fields []StatsField, texts []string, from string) {
 	var tables []string
 	for _, half := range []*builder{b.ready, b} {
 		s.over(half, "", func() {
@@ -291,8 +291,12 @@ func (b *builder) awayFigures(s *scope) (fields []StatsField, texts []string, fr
 			if half == b {
 				name = "running_figures"
 			}
+			applied, where := s.apply(), ""
+			if of := s.narrowed(topics); len(of) > 0 {
+				where = "\n           WHERE  " + strings.Join(of, "\n             AND  ")
+			}
 			tables = append(tables, "(\n           SELECT "+strings.Join(figures, ",\n                  ")+
-				"\n           FROM   "+b.d.Qualified(half.spec.Table.Schema, half.spec.Table.Name)+s.apply()+"\n       ) "+name)
+				"\n           FROM   "+b.d.Qualified(half.spec.Table.Schema, half.spec.Table.Name)+applied+where+"\n       ) "+name)
 		})
 	}
 	return fields, texts, strings.Join(tables, " CROSS JOIN ")

@@ -384,7 +384,7 @@ func (b *builder) claimParams() []*Param {
 		case queue.List:
 			gp.Doc = "the list of which rows must have a " + plainText(f.Column)
 			if !p.Optional && len(p.Any) == 0 {
-				gp.Doc += ", so that an empty one lets nothing be claimed"
+				gp.Doc += ", so that an empty one suits no row"
 			}
 		case queue.Except:
 			gp.Except, gp.Filled = true, !p.Optional

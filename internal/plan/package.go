@@ -622,6 +622,8 @@ type Enqueue struct {
 type Stats struct {
 	Doc       []string
 	Statement *Statement
+	OfDoc     []string
+	Of        *Statement   // over the rows of the topics that the caller says; nil where a claim has none
 	Fields    []StatsField // in the order of the columns that come back
 	PerGroup  bool         // a row comes back for each group of consumers
 }

@@ -859,14 +859,17 @@ func enclosed(sql string) int {
 	return len(sql)
 }
 
-// Only claims and Peek take the arguments that narrow a claim; what settles or
-// counts jobs has none to give.
+// Only claims, Peek and StatsOf take the arguments that narrow a claim; what settles jobs or counts
+// all of them has none to give.
 func TestArgumentsOfClaimStayThere(t *testing.T) {
 	everyPlan(t, func(t *testing.T, m made) {
 		if m.Claim == nil {
 			return // rows are read behind a mark
 		}
 		own := append(m.claims(), m.Claim.Pick, m.Claim.Read, m.Peek.Statement)
+		if m.Stats != nil {
+			own = append(own, m.Stats.Of)
+		}
 		if m.spec.Group != nil { // those before a row are counted again behind the lock
 			own = append(append(own, m.Claim.Narrow...), m.Claim.Statement)
 		}

@@ -1230,28 +1230,17 @@ func (b *builder) given(c *queue.Column) bool {
 	return !c.Identity && !onlyWritten(c)
 }
 
-// buildStats plans Stats.
+// buildStats plans Stats, and StatsOf where topics narrow a claim.
 func (b *builder) buildStats() {
-	s, v := b.newScope(), b.base("Stats")
-	st := &Stats{}
-	if b.side != nil {
-		v.Table += " LEFT JOIN " + b.sideTable() + " ON " + strings.Join(b.sameKey(b.side.qualified()), " AND ")
-		s.prefix = b.qualified()
-	}
-	if b.ready != nil {
-		st.Fields, v.Figures, v.Table = b.awayFigures(s)
-	} else {
-		st.Fields, v.Figures = s.figures()
-		v.Table += s.apply()
-	}
-	if len(st.Fields) == 0 {
-		return
-	}
 	columns, all := "the table's columns", "the whole table"
 	if b.ready != nil {
 		columns, all = "the columns of the two tables", "both tables as a whole"
 	}
-	st.Statement = s.statement("stats", "stats", v, nil, "stats: counts rows by state", "locks: none", "index: none; it reads "+all)
+	st := &Stats{}
+	st.Statement, st.Fields = b.statsOf(nil, "stats", "Stats", "stats: counts rows by state", "none; it reads "+all)
+	if len(st.Fields) == 0 {
+		return
+	}
 	st.Doc = []string{
 		"Stats counts rows by state and measures waits, as far as " + columns + " tell. It reads " + all + ": call it for dashboards, not in loops.",
 		reads,
@@ -1259,7 +1248,90 @@ func (b *builder) buildStats() {
 	if AsksTimeout(st.Statement) {
 		st.Doc = append(st.Doc, timeoutDoc)
 	}
+	if topics := b.narrows(); len(topics) > 0 {
+		var names, told []string
+		var tests []queue.Test
+		for _, t := range topics {
+			names = append(names, plainText(t.Column.Name))
+			told = append(told, t.param.Name)
+			if (t.Kind == queue.Equal || t.Kind == queue.List) && !t.Optional && len(t.Any) == 0 {
+				tests = append(tests, oneValue(t.Column))
+			}
+		}
+		by := noIndex
+		if b.ready == nil && len(tests) > 0 {
+			by = b.foundBy(tests, nil)
+		}
+		st.Of, _ = b.statsOf(topics, "stats_of", "StatsOf", "stats: counts by state the rows that a claim with the same "+enumerated(names)+" is for", strings.Replace(by, noIndex, "none; it reads "+all, 1))
+		st.OfDoc = []string{
+			"StatsOf is Stats over the rows alone that a claim with the same " + enumerated(told) + " is for, whatever their state.",
+			reads,
+		}
+		if AsksTimeout(st.Of) {
+			st.OfDoc = append(st.OfDoc, timeoutDoc)
+		}
+	}
 	b.pkg.Stats = st
+}
+
+// statsOf returns a statement that tells the figures of the rows of some topics, of all where there
+// are none, and the figures.
+func (b *builder) statsOf(topics []topic, name, op, does, index string) (*Statement, []StatsField) {
+	s, v := b.newScope(), b.base(op)
+	var fields []StatsField
+	switch {
+	case b.ready != nil:
+		fields, v.Figures, v.Table = b.awayFigures(s, topics)
+	default:
+		if b.side != nil {
+			v.Table += " LEFT JOIN " + b.sideTable() + " ON " + strings.Join(b.sameKey(b.side.qualified()), " AND ")
+			s.prefix = b.qualified()
+		}
+		fields, v.Figures = s.figures()
+		v.Table += s.apply()
+		v.Where = s.narrowed(topics)
+	}
+	if len(fields) == 0 {
+		return nil, nil
+	}
+	return s.statement(name, "stats", v, nil, does, "locks: none", "index: "+index), fields
+}
+
+// topic is a parameter of Claim by a column of the row.
+type topic struct {
+	*queue.Param
+	param *Param
+}
+
+// narrows returns the topics of a claim, which tell of each row whom it is for. There are none where
+// a claim is of the one row that its caller names, nor where the table of rows that run has not all of them.
+func (b *builder) narrows() (topics []topic) {
+	ready := cmp.Or(b.ready, b)
+	if ready.claimsOne() {
+		return nil
+	}
+	for i, p := range ready.spec.Params {
+		switch {
+		case p.Kind == queue.Argument:
+			continue
+		case b.ready != nil && ready.spec.Away.Running(p.Column) == nil:
+			return nil
+		}
+		topics = append(topics, topic{p, ready.pkg.Claim.Params[i]})
+	}
+	return topics
+}
+
+// narrowed are the conditions that rows are of some topics.
+func (s *scope) narrowed(topics []topic) (where []string) {
+	for _, t := range topics {
+		p := *t.Param
+		if s.builder.ready != nil { // the rows that run, which have a table of their own
+			p.Column = s.builder.ready.spec.Away.Running(p.Column)
+		}
+		where = append(where, s.param(&p, t.param))
+	}
+	return where
 }
 
 // apply reads for each row what is told of it, "" where that is nothing.

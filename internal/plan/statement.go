@@ -53,7 +53,7 @@ func (p *Package) Statements() []*Statement {
 		add(p.Enqueue.With...)
 	}
 	if p.Stats != nil {
-		add(p.Stats.Statement)
+		add(p.Stats.Statement, p.Stats.Of)
 	}
 	if p.Peek != nil {
 		add(p.Peek.Statement)

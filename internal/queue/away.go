@@ -27,6 +27,17 @@ type Away struct {
 	Ready map[*schema.Column]*schema.Column
 }
 
+// Running returns the column that has the value of one of the queue's own table while a job runs, nil
+// where none has.
+func (a *Away) Running(own *schema.Column) *schema.Column {
+	for there, here := range a.Ready {
+		if here == own {
+			return there
+		}
+	}
+	return nil
+}
+
 // ofClaims are the roles of columns that are written while a job runs only. They are
 // read at the table in which it runs, whichever of the two tables says them.
 var ofClaims = []string{"lease", "claimed", "heartbeat", "worker", "token", "version", "result", "finished"}

@@ -255,6 +255,9 @@ func proveStatsAndPeek(t *testing.T, s *subject) {
 			t.Errorf("Stats counts %d rows as %s, want %d", got, name, want)
 		}
 	}
+	if x.q.has("StatsOf") {
+		x.statsOfTopic(t, out[0])
+	}
 
 	if !x.q.has("Peek") {
 		t.Fatal("there is no Peek")
@@ -459,6 +462,34 @@ func proveMethods(t *testing.T, s *subject) {
 	} {
 		if has, want := x.q.has(name), !slices.Contains(absent, name); has != want {
 			t.Errorf("has %s: %t, want %t", name, has, want)
+		}
+	}
+}
+
+// statsOfTopic: where all rows are of one topic its figures are those of the table; another topic has none.
+func (x *table) statsOfTopic(t *testing.T, all reflect.Value) {
+	t.Helper()
+	ctx := limited(t, time.Minute)
+	out, err := x.q.call(ctx, "StatsOf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := x.q
+	other.group = "other"
+	none, err := other.call(ctx, "StatsOf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all.NumField() {
+		name := all.Type().Field(i).Name
+		if all.Field(i).Type() != reflect.TypeFor[int64]() {
+			continue // a span, which grows meanwhile
+		}
+		if got, want := out[0].Field(i).Int(), all.Field(i).Int(); got != want {
+			t.Errorf("StatsOf counts %d rows as %s, want %d", got, name, want)
+		}
+		if got := none[0].Field(i).Int(); got != 0 && len(x.shape.topics) > 0 {
+			t.Errorf("StatsOf of another topic counts %d rows as %s", got, name)
 		}
 	}
 }

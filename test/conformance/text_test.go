@@ -130,7 +130,7 @@ func TestCommentsTellLocksCrashAndFile(t *testing.T) {
 		})
 	})
 	for _, name := range []string{
-		"Claim", "Complete", "Fail", "Requeue", "Extend", "Recover", "Redrive", "Purge", "Peek", "Stats", "Verify",
+		"Claim", "Complete", "Fail", "Requeue", "Extend", "Recover", "Redrive", "Purge", "Peek", "Stats", "StatsOf", "Verify",
 		"Enqueue", "EnqueueMany", "CompleteAndClaim", "Hold", "Work",
 	} {
 		if !seen[name] {

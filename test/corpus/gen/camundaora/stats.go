@@ -12,6 +12,10 @@ var (
 	//go:embed sql/stats.sql
 	statsFile string
 	statsSQL  = statement(statsFile)
+
+	//go:embed sql/stats_of.sql
+	statsOfFile string
+	statsOfSQL  = statement(statsOfFile)
 )
 
 // Stats are figures of the queue at one moment. A duration is zero where no row tells it.
@@ -36,6 +40,31 @@ func (q *Queue) Stats(ctx context.Context) (s Stats, err error) {
 	defer func() { q.hook.After(ctx, "stats", len(found), err) }()
 	err = q.retry(ctx, "stats", func(db DBTX) (err error) {
 		found, err = query(ctx, db, scanStats, statsSQL)
+		return err
+	})
+	if err != nil || len(found) == 0 {
+		return Stats{}, err
+	}
+	return found[0], nil
+}
+
+// StatsOf is Stats over the rows alone that a claim with the same deploymentID is for, whatever
+// their state.
+//
+// It takes no locks and changes nothing, so a crash leaves nothing behind.
+//
+// The parameter deploymentID is the list of which rows must have a DEPLOYMENT_ID_, unless theirs
+// is null, which suits every caller.
+//
+// Its SQL is sql/stats_of.sql.
+func (q *Queue) StatsOf(ctx context.Context, deploymentID []string) (s Stats, err error) {
+	var found []Stats
+	ctx = q.hook.Before(ctx, "stats")
+	defer func() { q.hook.After(ctx, "stats", len(found), err) }()
+	err = q.retry(ctx, "stats", func(db DBTX) (err error) {
+		found, err = query(ctx, db, scanStats, statsOfSQL,
+			list{first: "DEPLOYMENT_ID_ IN (:v0", more: ", :v0", none: "DEPLOYMENT_ID_ IN (NULL", pad: true, rows: column(deploymentID, func(v string) []any { return []any{v} })},
+		)
 		return err
 	})
 	if err != nil || len(found) == 0 {

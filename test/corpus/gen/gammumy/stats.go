@@ -12,6 +12,10 @@ var (
 	//go:embed sql/stats.sql
 	statsFile string
 	statsSQL  = statement(statsFile)
+
+	//go:embed sql/stats_of.sql
+	statsOfFile string
+	statsOfSQL  = statement(statsOfFile)
 )
 
 // Stats are figures of the queue at one moment. A duration is zero where no row tells it.
@@ -34,6 +38,29 @@ func (q *Queue) Stats(ctx context.Context) (s Stats, err error) {
 	defer func() { q.hook.After(ctx, "stats", len(found), err) }()
 	err = q.retry(ctx, "stats", func(db DBTX) (err error) {
 		found, err = query(ctx, db, scanStats, statsSQL)
+		return err
+	})
+	if err != nil || len(found) == 0 {
+		return Stats{}, err
+	}
+	return found[0], nil
+}
+
+// StatsOf is Stats over the rows alone that a claim with the same senderID is for, whatever
+// their state.
+//
+// It takes no locks and changes nothing, so a crash leaves nothing behind.
+//
+// The parameter senderID is the SenderID that rows must have, unless theirs is null or the empty
+// text, which suits every caller, nil for any.
+//
+// Its SQL is sql/stats_of.sql.
+func (q *Queue) StatsOf(ctx context.Context, senderID *string) (s Stats, err error) {
+	var found []Stats
+	ctx = q.hook.Before(ctx, "stats")
+	defer func() { q.hook.After(ctx, "stats", len(found), err) }()
+	err = q.retry(ctx, "stats", func(db DBTX) (err error) {
+		found, err = query(ctx, db, scanStats, statsOfSQL, senderID, senderID)
 		return err
 	})
 	if err != nil || len(found) == 0 {

@@ -30,8 +30,8 @@ var (
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
 // again, and those without tries left failed.
 //
-// The parameter taskID is the list of which rows must have a task_id, so that an empty one lets
-// nothing be claimed.
+// The parameter taskID is the list of which rows must have a task_id, so that an empty one suits
+// no row.
 //
 // Its SQL is sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.
 func (q *Queue) Claim(ctx context.Context, taskID []int32, limit int) (jobs []Job, err error) {

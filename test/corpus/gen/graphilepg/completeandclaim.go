@@ -18,8 +18,8 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
-// The parameter taskID is the list of which rows must have a task_id, so that an empty one lets
-// nothing be claimed.
+// The parameter taskID is the list of which rows must have a task_id, so that an empty one suits
+// no row.
 //
 // Its SQL is sql/complete.sql, sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, taskID []int32, limit int) (jobs []Job, err error) {

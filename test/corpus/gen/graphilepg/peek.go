@@ -18,8 +18,8 @@ var (
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
-// The parameter taskID is the list of which rows must have a task_id, so that an empty one lets
-// nothing be claimed.
+// The parameter taskID is the list of which rows must have a task_id, so that an empty one suits
+// no row.
 //
 // Its SQL is sql/peek.sql.
 func (q *Queue) Peek(ctx context.Context, taskID []int32, limit int) (jobs []Job, err error) {

@@ -22,8 +22,8 @@ var (
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
-// The parameter queue is the list of which rows must have a Queue, so that an empty one lets
-// nothing be claimed.
+// The parameter queue is the list of which rows must have a Queue, so that an empty one suits no
+// row.
 //
 // It takes 1,000 jobs at most: the locks of many rows are turned into one of the whole table.
 //

@@ -15,8 +15,8 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
-// The parameter queue is the list of which rows must have a Queue, so that an empty one lets
-// nothing be claimed.
+// The parameter queue is the list of which rows must have a Queue, so that an empty one suits no
+// row.
 //
 // It takes 1,000 jobs at most: the locks of many rows are turned into one of the whole table.
 //

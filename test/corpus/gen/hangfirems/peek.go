@@ -19,8 +19,8 @@ var (
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
-// The parameter queue is the list of which rows must have a Queue, so that an empty one lets
-// nothing be claimed.
+// The parameter queue is the list of which rows must have a Queue, so that an empty one suits no
+// row.
 //
 // Its SQL is sql/peek.sql.
 func (q *Queue) Peek(ctx context.Context, queue []string, limit int) (jobs []Job, err error) {

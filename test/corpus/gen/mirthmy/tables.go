@@ -28,6 +28,7 @@ type texts struct {
 	enqueue              string
 	enqueueMany          string
 	stats                string
+	statsOf              string
 	peek                 string
 	verifyVersion        string
 	verifyColumns        string
@@ -60,6 +61,7 @@ func (t Tables) texts() (*texts, error) {
 		enqueue:              names.Replace(enqueueSQL),
 		enqueueMany:          names.Replace(enqueueManySQL),
 		stats:                names.Replace(statsSQL),
+		statsOf:              names.Replace(statsOfSQL),
 		peek:                 names.Replace(peekSQL),
 		verifyVersion:        names.Replace(verifyVersionSQL),
 		verifyColumns:        names.Replace(verifyColumnsSQL),

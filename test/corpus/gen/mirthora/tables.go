@@ -25,6 +25,7 @@ type texts struct {
 	purgeFailed          string
 	enqueue              string
 	stats                string
+	statsOf              string
 	peek                 string
 	verifyVersion        string
 	verifyColumns        string
@@ -53,6 +54,7 @@ func (t Tables) texts() (*texts, error) {
 		purgeFailed:          names.Replace(purgeFailedSQL),
 		enqueue:              names.Replace(enqueueSQL),
 		stats:                names.Replace(statsSQL),
+		statsOf:              names.Replace(statsOfSQL),
 		peek:                 names.Replace(peekSQL),
 		verifyVersion:        names.Replace(verifyVersionSQL),
 		verifyColumns:        names.Replace(verifyColumnsSQL),

@@ -11,6 +11,10 @@ var (
 	//go:embed sql/stats.sql
 	statsFile string
 	statsSQL  = statement(statsFile)
+
+	//go:embed sql/stats_of.sql
+	statsOfFile string
+	statsOfSQL  = statement(statsOfFile)
 )
 
 // Stats are figures of the queue at one moment. A duration is zero where no row tells it.
@@ -32,6 +36,29 @@ func (q *Queue) Stats(ctx context.Context) (s Stats, err error) {
 	defer func() { q.hook.After(ctx, "stats", len(found), err) }()
 	err = q.retry(ctx, "stats", func(db DBTX) (err error) {
 		found, err = query(ctx, db, scanStats, q.texts.stats)
+		return err
+	})
+	if err != nil || len(found) == 0 {
+		return Stats{}, err
+	}
+	return found[0], nil
+}
+
+// StatsOf is Stats over the rows alone that a claim with the same id and serverID is for,
+// whatever their state.
+//
+// It takes no locks and changes nothing, so a crash leaves nothing behind.
+//
+// Of the parameters, id is the id that rows must have, serverID is the server_id that rows must
+// have.
+//
+// Its SQL is sql/stats_of.sql.
+func (q *Queue) StatsOf(ctx context.Context, id int32, serverID string) (s Stats, err error) {
+	var found []Stats
+	ctx = q.hook.Before(ctx, "stats")
+	defer func() { q.hook.After(ctx, "stats", len(found), err) }()
+	err = q.retry(ctx, "stats", func(db DBTX) (err error) {
+		found, err = query(ctx, db, scanStats, q.texts.statsOf, id, serverID)
 		return err
 	})
 	if err != nil || len(found) == 0 {

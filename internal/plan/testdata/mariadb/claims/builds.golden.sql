@@ -212,6 +212,18 @@ SELECT /* buildsq.Stats */
        count(CASE WHEN buildrequests.complete = 1 THEN 1 END) AS done
 FROM   buildrequests LEFT JOIN buildrequest_claims ON buildrequest_claims.brid = buildrequests.id;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same builderid is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param builderid int32
+SELECT /* buildsq.StatsOf */
+       count(CASE WHEN buildrequests.complete = 0 AND buildrequest_claims.brid IS NULL THEN 1 END) AS ready,
+       count(CASE WHEN buildrequests.complete = 0 AND buildrequest_claims.brid IS NOT NULL THEN 1 END) AS running,
+       count(CASE WHEN buildrequests.complete = 1 THEN 1 END) AS done
+FROM   buildrequests LEFT JOIN buildrequest_claims ON buildrequest_claims.brid = buildrequests.id
+WHERE  buildrequests.builderid = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

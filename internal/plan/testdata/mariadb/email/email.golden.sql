@@ -350,6 +350,22 @@ SELECT /* emailq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'N' AND (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL) THEN created_at END), NOW(6)) / 1000000 AS oldest_ready
 FROM   email_outbox;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind string
+SELECT /* emailq.StatsOf */
+       count(CASE WHEN state = 'N' AND (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'C' THEN 1 END) AS done,
+       count(CASE WHEN state = 'E' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'N' AND not_before > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       count(CASE WHEN state = 'A' AND lease_till <= UTC_TIMESTAMP(6) THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'N' AND (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL) THEN created_at END), NOW(6)) / 1000000 AS oldest_ready
+FROM   email_outbox
+WHERE  kind = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -300,6 +300,19 @@ SELECT /* askedq.Stats */
        count(CASE WHEN state = 'dead' THEN 1 END) AS failed
 FROM   calls;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind string
+SELECT /* askedq.StatsOf */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'sent' THEN 1 END) AS done,
+       count(CASE WHEN state = 'dead' THEN 1 END) AS failed
+FROM   calls
+WHERE  kind = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

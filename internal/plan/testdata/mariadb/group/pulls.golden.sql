@@ -273,6 +273,19 @@ SELECT /* pullsq.Stats */
        count(CASE WHEN state = 'dead' THEN 1 END) AS failed
 FROM   pulls;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same repo is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param repo string
+SELECT /* pullsq.StatsOf */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'over' THEN 1 END) AS done,
+       count(CASE WHEN state = 'dead' THEN 1 END) AS failed
+FROM   pulls
+WHERE  repo = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -403,6 +403,20 @@ SELECT /* lettersq.Stats */
        count(CASE WHEN letters_lease.failed_at IS NOT NULL THEN 1 END) AS failed
 FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: (kind, id)
+-- arguments: 1: param kind string
+SELECT /* lettersq.StatsOf */
+       count(CASE WHEN (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= UTC_TIMESTAMP(6) AND letters_lease.attempts < 5) THEN 1 END) AS ready,
+       count(CASE WHEN letters_lease.failed_at IS NULL AND letters_lease.token IS NOT NULL AND letters_lease.claimed_until > UTC_TIMESTAMP(6) THEN 1 END) AS running,
+       count(CASE WHEN letters_lease.token IS NULL AND letters_lease.claimed_until > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       count(CASE WHEN letters_lease.failed_at IS NULL AND letters_lease.token IS NOT NULL AND letters_lease.claimed_until <= UTC_TIMESTAMP(6) THEN 1 END) AS expired,
+       count(CASE WHEN letters_lease.failed_at IS NOT NULL THEN 1 END) AS failed
+FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id
+WHERE  letters.kind = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -457,6 +457,28 @@ EXEC /* storedq.Stats */ renders_stats;
 
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
+CREATE OR ALTER PROCEDURE renders_stats_of
+    @site nvarchar(4000)
+AS
+SELECT /* storedq.StatsOf */
+       count(CASE WHEN state = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done,
+       count(CASE WHEN state = 'E' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'A' AND until_at <= SYSDATETIMEOFFSET() THEN 1 END) AS expired
+FROM   renders
+WHERE  site = CONVERT(varchar(8000), @site);
+GO
+
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same site is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param site string
+EXEC /* storedq.StatsOf */ renders_stats_of @site = @p1;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
 CREATE OR ALTER PROCEDURE renders_peek
     @limit int,
     @site nvarchar(4000)
@@ -533,6 +555,7 @@ FROM   (
                   ('renders_enqueue'),
                   ('renders_enqueue_many'),
                   ('renders_stats'),
+                  ('renders_stats_of'),
                   ('renders_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL;

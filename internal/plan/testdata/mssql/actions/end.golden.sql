@@ -51,6 +51,17 @@ SELECT /* endq.Stats */
        count(CASE WHEN state = 'cancelled' THEN 1 END) AS done
 FROM   jobs;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same host is for
+-- locks: none
+-- index: jobs_host (host)
+-- arguments: 1: param host string
+SELECT /* endq.StatsOf */
+       count(CASE WHEN state IN ('new', 'busy') THEN 1 END) AS ready,
+       count(CASE WHEN state = 'cancelled' THEN 1 END) AS done
+FROM   jobs
+WHERE  host = CONVERT(varchar(8000), @p1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -143,6 +143,19 @@ SELECT /* partitionsq.Stats */
        count(CASE WHEN state = 2 THEN 1 END) AS done
 FROM   dbo.partitions;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind and part is for
+-- locks: none
+-- index: the primary key (kind, part, id)
+-- arguments: 1: param kind uint8, 2: param part uint8
+SELECT /* partitionsq.StatsOf */
+       count(CASE WHEN state = 0 THEN 1 END) AS ready,
+       count(CASE WHEN state = 1 THEN 1 END) AS running,
+       count(CASE WHEN state = 2 THEN 1 END) AS done
+FROM   dbo.partitions
+WHERE  kind = @p1
+AND    part = @p2;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -167,6 +167,20 @@ SELECT /* messagesq.Stats */
        count(CASE WHEN locked_until IS NOT NULL AND locked_until <= SYSUTCDATETIME() THEN 1 END) AS expired
 FROM   dbo.messages;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same topic, tenant and site is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param topic []string, 2: param tenant []string, 3: param site []string
+SELECT /* messagesq.StatsOf */
+       count(CASE WHEN (locked_until <= SYSUTCDATETIME() OR locked_until IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN locked_until IS NOT NULL AND locked_until > SYSUTCDATETIME() THEN 1 END) AS running,
+       count(CASE WHEN locked_until IS NOT NULL AND locked_until <= SYSUTCDATETIME() THEN 1 END) AS expired
+FROM   dbo.messages
+WHERE  topic IN (SELECT CONVERT(varchar(8000), value) COLLATE Modern_Spanish_CI_AS FROM OPENJSON(@p1) WITH (value nvarchar(4000) '$'))
+AND    tenant IN (SELECT CONVERT(uniqueidentifier, value) FROM OPENJSON(@p2) WITH (value nvarchar(36) '$'))
+AND    site NOT IN (SELECT CONVERT(varchar(8000), value) FROM OPENJSON(@p3) WITH (value nvarchar(4000) '$'));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

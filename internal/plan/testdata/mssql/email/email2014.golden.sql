@@ -254,6 +254,22 @@ SELECT /* email2014q.Stats */
        DATEDIFF(second, min(CASE WHEN state = 'N' AND (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN created_at END), SYSDATETIMEOFFSET()) * 1.0 AS oldest_ready
 FROM   dbo.email_outbox;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind string
+SELECT /* email2014q.StatsOf */
+       count(CASE WHEN state = 'N' AND (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'C' THEN 1 END) AS done,
+       count(CASE WHEN state = 'E' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'N' AND not_before > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       count(CASE WHEN state = 'A' AND lease_till <= SYSUTCDATETIME() THEN 1 END) AS expired,
+       DATEDIFF(second, min(CASE WHEN state = 'N' AND (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN created_at END), SYSDATETIMEOFFSET()) * 1.0 AS oldest_ready
+FROM   dbo.email_outbox
+WHERE  kind = CONVERT(varchar(8000), @p1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -186,6 +186,20 @@ SELECT /* filesq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN status = 4 THEN began END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_running
 FROM   files;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same node is for
+-- locks: none
+-- index: files_node (node, status)
+-- arguments: 1: param node []int32
+SELECT /* filesq.StatsOf */
+       count(CASE WHEN status IN (0, 3) THEN 1 END) AS ready,
+       count(CASE WHEN status = 4 THEN 1 END) AS running,
+       count(CASE WHEN status = 1 THEN 1 END) AS done,
+       count(CASE WHEN status = 4 AND began <= DATEADD(hour, -1, SYSDATETIMEOFFSET()) THEN 1 END) AS expired,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN status = 4 THEN began END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_running
+FROM   files
+WHERE  node IN (SELECT value FROM OPENJSON(@p1) WITH (value int '$'));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

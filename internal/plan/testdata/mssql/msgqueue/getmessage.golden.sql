@@ -309,6 +309,31 @@ EXEC /* getmessageq.Stats */ dbo.MsgQueue_stats;
 
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
+CREATE OR ALTER PROCEDURE dbo.MsgQueue_stats_of
+    @msgTypeCode nvarchar(4000)
+AS
+SELECT /* getmessageq.StatsOf */
+       count(CASE WHEN State = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN State = 'A' THEN 1 END) AS running,
+       count(CASE WHEN State = 'C' THEN 1 END) AS done,
+       count(CASE WHEN State = 'E' THEN 1 END) AS failed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN State = 'N' THEN CreateTime END), GETDATE()) / 1000.0 AS oldest_ready,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN State = 'A' THEN StartTime END), GETDATE()) / 1000.0 AS oldest_running,
+       avg(CASE WHEN State = 'C' THEN DATEDIFF_BIG(millisecond, CreateTime, StartTime) / 1000.0 END) AS mean_wait,
+       avg(CASE WHEN State = 'C' THEN DATEDIFF_BIG(millisecond, StartTime, EndTime) / 1000.0 END) AS mean_run
+FROM   dbo.MsgQueue
+WHERE  MsgTypeCode = CONVERT(varchar(8000), @msgTypeCode);
+GO
+
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same MsgTypeCode is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param msgTypeCode string
+EXEC /* getmessageq.StatsOf */ dbo.MsgQueue_stats_of @msgTypeCode = @p1;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
 CREATE OR ALTER PROCEDURE dbo.MsgQueue_peek
     @limit int,
     @msgTypeCode nvarchar(4000)
@@ -379,6 +404,7 @@ FROM   (
                   ('dbo.MsgQueue_enqueue'),
                   ('dbo.MsgQueue_enqueue_many'),
                   ('dbo.MsgQueue_stats'),
+                  ('dbo.MsgQueue_stats_of'),
                   ('dbo.MsgQueue_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL;

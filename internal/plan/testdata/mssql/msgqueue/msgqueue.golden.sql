@@ -215,6 +215,23 @@ SELECT /* msgqueue.Stats */
        avg(CASE WHEN State = 'C' THEN DATEDIFF_BIG(millisecond, StartTime, EndTime) / 1000.0 END) AS mean_run
 FROM   dbo.MsgQueue;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same MsgTypeCode is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param msgTypeCode string
+SELECT /* msgqueue.StatsOf */
+       count(CASE WHEN State = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN State = 'A' THEN 1 END) AS running,
+       count(CASE WHEN State = 'C' THEN 1 END) AS done,
+       count(CASE WHEN State = 'E' THEN 1 END) AS failed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN State = 'N' THEN CreateTime END), GETDATE()) / 1000.0 AS oldest_ready,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN State = 'A' THEN StartTime END), GETDATE()) / 1000.0 AS oldest_running,
+       avg(CASE WHEN State = 'C' THEN DATEDIFF_BIG(millisecond, CreateTime, StartTime) / 1000.0 END) AS mean_wait,
+       avg(CASE WHEN State = 'C' THEN DATEDIFF_BIG(millisecond, StartTime, EndTime) / 1000.0 END) AS mean_run
+FROM   dbo.MsgQueue
+WHERE  MsgTypeCode = CONVERT(varchar(8000), @p1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

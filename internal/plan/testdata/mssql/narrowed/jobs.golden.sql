@@ -157,6 +157,19 @@ SELECT /* jobsq.Stats */
        count(CASE WHEN state = 'D' THEN 1 END) AS done
 FROM   jobs;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind *string
+SELECT /* jobsq.StatsOf */
+       count(CASE WHEN state = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done
+FROM   jobs
+WHERE  (@p1 IS NULL OR kind = CONVERT(varchar(8000), @p1))
+OPTION (RECOMPILE);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -264,6 +264,20 @@ SELECT /* lettersq.Stats */
        count(CASE WHEN letters_lease.failed_at IS NULL AND letters_lease.token IS NOT NULL AND letters_lease.claimed_until <= SYSUTCDATETIME() THEN 1 END) AS expired
 FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind *string
+SELECT /* lettersq.StatsOf */
+       count(CASE WHEN (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= SYSUTCDATETIME()) THEN 1 END) AS ready,
+       count(CASE WHEN letters_lease.failed_at IS NULL AND letters_lease.token IS NOT NULL AND letters_lease.claimed_until > SYSUTCDATETIME() THEN 1 END) AS running,
+       count(CASE WHEN letters_lease.token IS NULL AND letters_lease.claimed_until > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       count(CASE WHEN letters_lease.failed_at IS NULL AND letters_lease.token IS NOT NULL AND letters_lease.claimed_until <= SYSUTCDATETIME() THEN 1 END) AS expired
+FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id
+WHERE  (@p1 IS NULL OR letters.kind = CONVERT(varchar(8000), @p1))
+OPTION (RECOMPILE);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

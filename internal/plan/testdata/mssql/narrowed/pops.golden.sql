@@ -81,6 +81,17 @@ SELECT /* popsq.Stats */
        count(*) AS ready
 FROM   letters;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind *string
+SELECT /* popsq.StatsOf */
+       count(*) AS ready
+FROM   letters
+WHERE  (@p1 IS NULL OR kind = CONVERT(varchar(8000), @p1))
+OPTION (RECOMPILE);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

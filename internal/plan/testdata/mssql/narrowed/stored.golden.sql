@@ -230,6 +230,27 @@ EXEC /* storedq.Stats */ jobs_stats;
 
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
+CREATE OR ALTER PROCEDURE jobs_stats_of
+    @kind nvarchar(4000)
+AS
+SELECT /* storedq.StatsOf */
+       count(CASE WHEN state = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done
+FROM   jobs
+WHERE  (@kind IS NULL OR kind = CONVERT(varchar(8000), @kind))
+OPTION (RECOMPILE);
+GO
+
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind *string
+EXEC /* storedq.StatsOf */ jobs_stats_of @kind = @p1;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
 CREATE OR ALTER PROCEDURE jobs_peek
     @limit int,
     @kind nvarchar(4000)
@@ -295,6 +316,7 @@ FROM   (
                   ('jobs_enqueue'),
                   ('jobs_enqueue_many'),
                   ('jobs_stats'),
+                  ('jobs_stats_of'),
                   ('jobs_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL;

@@ -187,6 +187,19 @@ SELECT /* watchedq.Stats */
        count(CASE WHEN state = 'D' THEN 1 END) AS done
 FROM   watched;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind []string
+SELECT /* watchedq.StatsOf */
+       count(CASE WHEN state = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done
+FROM   watched
+WHERE  (@p1 IS NULL OR kind IN (SELECT CONVERT(varchar(8000), value) FROM OPENJSON(@p1) WITH (value nvarchar(4000) '$')))
+OPTION (RECOMPILE);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -239,6 +239,25 @@ SELECT /* actsq.Stats */
        avg(CASE WHEN state = 'OK' THEN DATEDIFF_BIG(millisecond, began, ended) / 1000.0 END) AS mean_run
 FROM   dbo.acts;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same host is for
+-- locks: none
+-- index: the primary key (host, id)
+-- arguments: 1: param host string
+SELECT /* actsq.StatsOf */
+       count(CASE WHEN (state IS NULL OR state = 'RETRYING') AND gone = 0 AND (ended <= DATEADD(minute, -5, SYSDATETIME()) OR ended IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'PROCESSING' THEN 1 END) AS running,
+       count(CASE WHEN state = 'OK' THEN 1 END) AS done,
+       count(CASE WHEN state = 'ERROR' THEN 1 END) AS failed,
+       count(CASE WHEN (state IS NULL OR state = 'RETRYING') AND gone = 0 AND ended > DATEADD(minute, -5, SYSDATETIME()) THEN 1 END) AS delayed,
+       count(CASE WHEN state = 'PROCESSING' AND began <= DATEADD(minute, -30, SYSDATETIME()) THEN 1 END) AS expired,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN (state IS NULL OR state = 'RETRYING') AND gone = 0 AND (ended <= DATEADD(minute, -5, SYSDATETIME()) OR ended IS NULL) THEN added END), SYSDATETIME()) / 1000.0 AS oldest_ready,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'PROCESSING' THEN began END), SYSDATETIME()) / 1000.0 AS oldest_running,
+       avg(CASE WHEN state = 'OK' THEN DATEDIFF_BIG(millisecond, added, began) / 1000.0 END) AS mean_wait,
+       avg(CASE WHEN state = 'OK' THEN DATEDIFF_BIG(millisecond, began, ended) / 1000.0 END) AS mean_run
+FROM   dbo.acts
+WHERE  host = CONVERT(varchar(8000), @p1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

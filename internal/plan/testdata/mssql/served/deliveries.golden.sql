@@ -138,6 +138,18 @@ SELECT /* deliveriesq.Stats */
        count(CASE WHEN status = 0 THEN 1 END) AS done
 FROM   deliveries;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same client is for
+-- locks: none
+-- index: the primary key (client, file_id)
+-- arguments: 1: param client string
+SELECT /* deliveriesq.StatsOf */
+       count(CASE WHEN (status = -2 or status > 0) THEN 1 END) AS ready,
+       count(CASE WHEN status = -1 THEN 1 END) AS running,
+       count(CASE WHEN status = 0 THEN 1 END) AS done
+FROM   deliveries
+WHERE  client = CONVERT(varchar(8000), @p1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -222,6 +222,23 @@ SELECT /* statedq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'RUNNING' THEN started END), SYSUTCDATETIME()) / 1000.0 AS oldest_running
 FROM   chunk;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same run_id, step_id and state is for
+-- locks: none
+-- index: chunk_step (run_id, step_id, state, seq, id)
+-- arguments: 1: param runID string, 2: param stepID string, 3: param state string
+SELECT /* statedq.StatsOf */
+       count(CASE WHEN state IN ('READY', 'QUEUED', 'ERRORED') THEN 1 END) AS ready,
+       count(CASE WHEN state = 'RUNNING' THEN 1 END) AS running,
+       count(CASE WHEN state = 'COMPLETED' THEN 1 END) AS done,
+       count(CASE WHEN state = 'FAILED' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'RUNNING' AND started <= DATEADD(hour, -1, SYSUTCDATETIME()) THEN 1 END) AS expired,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'RUNNING' THEN started END), SYSUTCDATETIME()) / 1000.0 AS oldest_running
+FROM   chunk
+WHERE  run_id = CONVERT(varchar(8000), @p1)
+AND    step_id = CONVERT(varchar(8000), @p2)
+AND    state = CONVERT(varchar(8000), @p3);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -233,6 +233,20 @@ SELECT /* wikiq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN job_token_timestamp IS NOT NULL AND job_token_timestamp > DATEADD(hour, -1, SYSDATETIMEOFFSET()) THEN job_token_timestamp END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_running
 FROM   [{{.Prefix}}job];
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same job_cmd is for
+-- locks: none
+-- index: job_cmd_id (job_cmd, job_id)
+-- arguments: 1: param jobCmd string
+SELECT /* wikiq.StatsOf */
+       count(CASE WHEN (job_token_timestamp <= DATEADD(hour, -1, SYSDATETIMEOFFSET()) OR job_token_timestamp IS NULL) AND job_attempts < 3 THEN 1 END) AS ready,
+       count(CASE WHEN job_token_timestamp IS NOT NULL AND job_token_timestamp > DATEADD(hour, -1, SYSDATETIMEOFFSET()) THEN 1 END) AS running,
+       count(CASE WHEN (job_token_timestamp <= DATEADD(hour, -1, SYSDATETIMEOFFSET()) OR job_token_timestamp IS NULL) AND job_attempts >= 3 THEN 1 END) AS failed,
+       count(CASE WHEN job_token_timestamp IS NOT NULL AND job_token_timestamp <= DATEADD(hour, -1, SYSDATETIMEOFFSET()) THEN 1 END) AS expired,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN job_token_timestamp IS NOT NULL AND job_token_timestamp > DATEADD(hour, -1, SYSDATETIMEOFFSET()) THEN job_token_timestamp END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_running
+FROM   [{{.Prefix}}job]
+WHERE  job_cmd = CONVERT(varchar(8000), @p1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -57,6 +57,16 @@ SELECT /* dropq.Stats */
        count(*) AS ready
 FROM   jobs;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same host is for
+-- locks: none
+-- index: jobs_host (host)
+-- arguments: 1: param host string
+SELECT /* dropq.StatsOf */
+       count(*) AS ready
+FROM   jobs
+WHERE  host = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

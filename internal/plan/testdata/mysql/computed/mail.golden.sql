@@ -121,6 +121,16 @@ SELECT /* mailq.Stats */
        count(*) AS ready
 FROM   mail;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same account is for
+-- locks: none
+-- index: mail_order (account, (FIELD(type, 1, 4, 2, 3)) DESC, id)
+-- arguments: 1: param account uint32
+SELECT /* mailq.StatsOf */
+       count(*) AS ready
+FROM   mail
+WHERE  account = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

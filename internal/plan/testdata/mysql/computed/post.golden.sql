@@ -123,6 +123,16 @@ SELECT /* postq.Stats */
        count(*) AS ready
 FROM   post;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same account is for
+-- locks: none
+-- index: (account, (FIELD(type, 1, 4, 2, 3)) DESC, id)
+-- arguments: 1: param account uint32
+SELECT /* postq.StatsOf */
+       count(*) AS ready
+FROM   post
+WHERE  account = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

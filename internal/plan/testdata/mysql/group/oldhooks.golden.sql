@@ -378,6 +378,20 @@ SELECT /* oldhooksq.Stats */
        count(CASE WHEN state = 'busy' AND until_at <= NOW(6) THEN 1 END) AS expired
 FROM   hooks;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind string
+SELECT /* oldhooksq.StatsOf */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'sent' THEN 1 END) AS done,
+       count(CASE WHEN state = 'dead' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'busy' AND until_at <= NOW(6) THEN 1 END) AS expired
+FROM   hooks
+WHERE  kind = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -161,6 +161,18 @@ SELECT /* kindsq.Stats */
        count(CASE WHEN state = 'x' THEN 1 END) AS running
 FROM   kinds;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind and shop is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param_list kind []int32, 2: param shop *int32, 3: param shop *int32
+SELECT /* kindsq.StatsOf */
+       count(CASE WHEN state = 'r' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'x' THEN 1 END) AS running
+FROM   kinds
+WHERE  kind IN (?)
+AND    (? IS NULL OR shop = ?);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -240,6 +240,19 @@ SELECT /* pathsq.Stats */
        count(CASE WHEN state = 'x' AND till <= NOW(6) THEN 1 END) AS expired
 FROM   paths;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same bucket is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param bucket string
+SELECT /* pathsq.StatsOf */
+       count(CASE WHEN state = 'r' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'x' THEN 1 END) AS running,
+       count(CASE WHEN state = 'd' THEN 1 END) AS done,
+       count(CASE WHEN state = 'x' AND till <= NOW(6) THEN 1 END) AS expired
+FROM   paths
+WHERE  bucket = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -176,6 +176,18 @@ SELECT /* roomsq.Stats */
        count(CASE WHEN state = 'd' THEN 1 END) AS done
 FROM   rooms;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same room is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param room string
+SELECT /* roomsq.StatsOf */
+       count(CASE WHEN state = 'r' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'x' THEN 1 END) AS running,
+       count(CASE WHEN state = 'd' THEN 1 END) AS done
+FROM   rooms
+WHERE  room = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

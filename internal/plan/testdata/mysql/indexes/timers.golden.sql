@@ -147,6 +147,18 @@ SELECT /* timersq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN due <= UTC_TIMESTAMP(6) THEN due END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   timers;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same shard is for
+-- locks: none
+-- index: the primary key (shard, due, id)
+-- arguments: 1: param shardValue int32
+SELECT /* timersq.StatsOf */
+       count(CASE WHEN due <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN due > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN due <= UTC_TIMESTAMP(6) THEN due END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   timers
+WHERE  shard = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -208,6 +208,18 @@ SELECT /* topicsq.Stats */
        count(CASE WHEN till IS NOT NULL AND till <= NOW(6) THEN 1 END) AS expired
 FROM   topics;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same topic is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param topic string
+SELECT /* topicsq.StatsOf */
+       count(CASE WHEN (till <= NOW(6) OR till IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN till IS NOT NULL AND till > NOW(6) THEN 1 END) AS running,
+       count(CASE WHEN till IS NOT NULL AND till <= NOW(6) THEN 1 END) AS expired
+FROM   topics
+WHERE  topic = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -249,6 +249,20 @@ SELECT /* blocksq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN status = 4 THEN began END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   blocks;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same node is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param_list node []int32
+SELECT /* blocksq.StatsOf */
+       count(CASE WHEN status IN (0, 3) THEN 1 END) AS ready,
+       count(CASE WHEN status = 4 THEN 1 END) AS running,
+       count(CASE WHEN status = 1 THEN 1 END) AS done,
+       count(CASE WHEN status = 4 AND began <= UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN status = 4 THEN began END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   blocks
+WHERE  node IN (?);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -249,6 +249,20 @@ SELECT /* filesq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN status = 4 THEN began END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   files;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same node is for
+-- locks: none
+-- index: files_node (node, status)
+-- arguments: 1: param_list node []int32
+SELECT /* filesq.StatsOf */
+       count(CASE WHEN status IN (0, 3) THEN 1 END) AS ready,
+       count(CASE WHEN status = 4 THEN 1 END) AS running,
+       count(CASE WHEN status = 1 THEN 1 END) AS done,
+       count(CASE WHEN status = 4 AND began <= UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN status = 4 THEN began END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   files
+WHERE  node IN (?);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -216,6 +216,18 @@ SELECT /* mailsq.Stats */
        count(CASE WHEN status = 'sent' THEN 1 END) AS done
 FROM   mails;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same status is for
+-- locks: none
+-- index: (status, id)
+-- arguments: 1: param status string
+SELECT /* mailsq.StatsOf */
+       count(CASE WHEN status IN ('pending', 'error') THEN 1 END) AS ready,
+       count(CASE WHEN status = 'sending' THEN 1 END) AS running,
+       count(CASE WHEN status = 'sent' THEN 1 END) AS done
+FROM   mails
+WHERE  status = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

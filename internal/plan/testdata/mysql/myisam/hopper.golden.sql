@@ -188,6 +188,18 @@ SELECT /* hopperq.Stats */
        count(CASE WHEN state = 'C' THEN 1 END) AS done
 FROM   hopper;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same campaign is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param campaign string
+SELECT /* hopperq.StatsOf */
+       count(CASE WHEN state = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'C' THEN 1 END) AS done
+FROM   hopper
+WHERE  campaign = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -285,6 +285,19 @@ SELECT /* printsq.Stats */
        count(CASE WHEN until_at IS NOT NULL AND until_at <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
 FROM   prints;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: (kind, id)
+-- arguments: 1: param kind string
+SELECT /* printsq.StatsOf */
+       count(CASE WHEN (until_at <= UTC_TIMESTAMP(6) OR until_at IS NULL) AND tries > 0 THEN 1 END) AS ready,
+       count(CASE WHEN until_at IS NOT NULL AND until_at > UTC_TIMESTAMP(6) THEN 1 END) AS running,
+       count(CASE WHEN (until_at <= UTC_TIMESTAMP(6) OR until_at IS NULL) AND (tries <= 0 OR tries IS NULL) THEN 1 END) AS failed,
+       count(CASE WHEN until_at IS NOT NULL AND until_at <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
+FROM   prints
+WHERE  kind = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -258,6 +258,19 @@ SELECT /* smallq.Stats */
        count(CASE WHEN state = -1 THEN 1 END) AS failed
 FROM   small;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind int8
+SELECT /* smallq.StatsOf */
+       count(CASE WHEN state = 0 THEN 1 END) AS ready,
+       count(CASE WHEN state = 1 THEN 1 END) AS running,
+       count(CASE WHEN state = 2 THEN 1 END) AS done,
+       count(CASE WHEN state = -1 THEN 1 END) AS failed
+FROM   small
+WHERE  kind = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -204,6 +204,19 @@ SELECT /* drupalq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (expire <= UNIX_TIMESTAMP() OR expire = 0) THEN created END) AS SIGNED) AS oldest_ready
 FROM   queue;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same name is for
+-- locks: none
+-- index: name_created (name, created)
+-- arguments: 1: param name string
+SELECT /* drupalq.StatsOf */
+       count(CASE WHEN (expire <= UNIX_TIMESTAMP() OR expire = 0) THEN 1 END) AS ready,
+       count(CASE WHEN expire <> 0 AND expire > UNIX_TIMESTAMP() THEN 1 END) AS running,
+       count(CASE WHEN expire <> 0 AND expire <= UNIX_TIMESTAMP() THEN 1 END) AS expired,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (expire <= UNIX_TIMESTAMP() OR expire = 0) THEN created END) AS SIGNED) AS oldest_ready
+FROM   queue
+WHERE  name = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

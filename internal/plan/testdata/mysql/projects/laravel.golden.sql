@@ -212,6 +212,21 @@ SELECT /* laravelq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN reserved_at IS NOT NULL AND reserved_at > FLOOR(UNIX_TIMESTAMP() - 90) THEN reserved_at END) AS SIGNED) AS oldest_running
 FROM   jobs;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same queue is for
+-- locks: none
+-- index: jobs_queue_index (queue)
+-- arguments: 1: param queue string
+SELECT /* laravelq.StatsOf */
+       count(CASE WHEN (reserved_at <= FLOOR(UNIX_TIMESTAMP() - 90) OR reserved_at IS NULL) AND available_at <= UNIX_TIMESTAMP() THEN 1 END) AS ready,
+       count(CASE WHEN reserved_at IS NOT NULL AND reserved_at > FLOOR(UNIX_TIMESTAMP() - 90) THEN 1 END) AS running,
+       count(CASE WHEN available_at > UNIX_TIMESTAMP() THEN 1 END) AS `delayed`,
+       count(CASE WHEN reserved_at IS NOT NULL AND reserved_at <= FLOOR(UNIX_TIMESTAMP() - 90) THEN 1 END) AS expired,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (reserved_at <= FLOOR(UNIX_TIMESTAMP() - 90) OR reserved_at IS NULL) AND available_at <= UNIX_TIMESTAMP() THEN created_at END) AS SIGNED) AS oldest_ready,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN reserved_at IS NOT NULL AND reserved_at > FLOOR(UNIX_TIMESTAMP() - 90) THEN reserved_at END) AS SIGNED) AS oldest_running
+FROM   jobs
+WHERE  queue = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

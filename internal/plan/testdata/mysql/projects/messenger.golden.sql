@@ -212,6 +212,21 @@ SELECT /* messengerq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN delivered_at IS NOT NULL AND delivered_at > UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND THEN delivered_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   messenger_messages;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same queue_name is for
+-- locks: none
+-- index: IDX_75EA56E0FB7336F0E3BD61CE16BA31DBBF396750 (queue_name, available_at, delivered_at, id)
+-- arguments: 1: param queueName string
+SELECT /* messengerq.StatsOf */
+       count(CASE WHEN (delivered_at <= UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND OR delivered_at IS NULL) AND available_at <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN delivered_at IS NOT NULL AND delivered_at > UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND THEN 1 END) AS running,
+       count(CASE WHEN available_at > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       count(CASE WHEN delivered_at IS NOT NULL AND delivered_at <= UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (delivered_at <= UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND OR delivered_at IS NULL) AND available_at <= UTC_TIMESTAMP(6) THEN created_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN delivered_at IS NOT NULL AND delivered_at > UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND THEN delivered_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   messenger_messages
+WHERE  queue_name = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -248,6 +248,20 @@ SELECT /* callsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN status IN ('Placing', 'Ringing') THEN began END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   calls;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same campaign is for
+-- locks: none
+-- index: calls_campaign (campaign)
+-- arguments: 1: param campaign int32
+SELECT /* callsq.StatsOf */
+       count(CASE WHEN (status is null or status not in ('Success', 'Placing', 'Ringing')) THEN 1 END) AS ready,
+       count(CASE WHEN status IN ('Placing', 'Ringing') THEN 1 END) AS running,
+       count(CASE WHEN status = 'Success' THEN 1 END) AS done,
+       count(CASE WHEN status IN ('Placing', 'Ringing') AND began <= UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN status IN ('Placing', 'Ringing') THEN began END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   calls
+WHERE  campaign = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -269,6 +269,20 @@ SELECT /* channelsq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN fail = FALSE AND beat IS NOT NULL THEN beat END) AS SIGNED) AS oldest_running
 FROM   channels;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same channel is for
+-- locks: none
+-- index: channels_claim (channel, fail, beat, priority, id)
+-- arguments: 1: param channel string
+SELECT /* channelsq.StatsOf */
+       count(CASE WHEN fail = FALSE AND beat IS NULL THEN 1 END) AS ready,
+       count(CASE WHEN fail = FALSE AND beat IS NOT NULL THEN 1 END) AS running,
+       count(CASE WHEN fail = TRUE THEN 1 END) AS failed,
+       count(CASE WHEN fail = FALSE AND beat IS NOT NULL AND beat <= FLOOR(UNIX_TIMESTAMP() - 600) THEN 1 END) AS expired,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN fail = FALSE AND beat IS NOT NULL THEN beat END) AS SIGNED) AS oldest_running
+FROM   channels
+WHERE  channel = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

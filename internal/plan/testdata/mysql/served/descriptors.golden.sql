@@ -326,6 +326,20 @@ SELECT /* descriptorsq.Stats */
        count(CASE WHEN state = 'Running' AND beat <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND THEN 1 END) AS expired
 FROM   descriptors;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind string
+SELECT /* descriptorsq.StatsOf */
+       count(CASE WHEN state IN ('New', 'Waiting') AND worker IS NULL THEN 1 END) AS ready,
+       count(CASE WHEN state = 'Running' THEN 1 END) AS running,
+       count(CASE WHEN state = 'Complete' THEN 1 END) AS done,
+       count(CASE WHEN state = 'Broken' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'Running' AND beat <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND THEN 1 END) AS expired
+FROM   descriptors
+WHERE  kind = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -190,6 +190,20 @@ SELECT /* drawsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'r' AND (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL) THEN due_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   draws;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same room is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param room string
+SELECT /* drawsq.StatsOf */
+       count(CASE WHEN state = 'r' AND (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'x' THEN 1 END) AS running,
+       count(CASE WHEN state = 'd' THEN 1 END) AS done,
+       count(CASE WHEN state = 'r' AND due_at > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'r' AND (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL) THEN due_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   draws
+WHERE  room = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

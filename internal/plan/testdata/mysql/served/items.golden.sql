@@ -224,6 +224,20 @@ SELECT /* itemsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN claimed IS NOT NULL THEN claimed END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   items;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same transport is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param transport string
+SELECT /* itemsq.StatsOf */
+       count(CASE WHEN claimed IS NULL THEN 1 END) AS ready,
+       count(CASE WHEN claimed IS NOT NULL THEN 1 END) AS running,
+       count(CASE WHEN claimed IS NOT NULL AND claimed <= UTC_TIMESTAMP(6) - INTERVAL 1800 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN claimed IS NULL THEN created END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN claimed IS NOT NULL THEN claimed END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   items
+WHERE  transport = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -73,6 +73,17 @@ SELECT /* leavesq.Stats */
        count(CASE WHEN (part = 0) THEN 1 END) AS ready
 FROM   leaves;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same tree and queued is for
+-- locks: none
+-- index: the primary key (tree, part, queued, hash)
+-- arguments: 1: param tree int64, 2: param maxQueued int64
+SELECT /* leavesq.StatsOf */
+       count(CASE WHEN (part = 0) THEN 1 END) AS ready
+FROM   leaves
+WHERE  tree = ?
+AND    queued <= ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -75,6 +75,17 @@ SELECT /* abortq.Stats */
        count(CASE WHEN state = 4 THEN 1 END) AS done
 FROM   recall;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same group_id is for
+-- locks: none
+-- index: recall_group (group_id)
+-- arguments: 1: param groupID string
+SELECT /* abortq.StatsOf */
+       count(CASE WHEN state IN (1, 2) THEN 1 END) AS ready,
+       count(CASE WHEN state = 4 THEN 1 END) AS done
+FROM   recall
+WHERE  group_id = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

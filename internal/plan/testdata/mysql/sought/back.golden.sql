@@ -73,6 +73,16 @@ SELECT /* backq.Stats */
        count(CASE WHEN state = 2 THEN 1 END) AS ready
 FROM   recall;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same group_id is for
+-- locks: none
+-- index: recall_group (group_id)
+-- arguments: 1: param groupID string
+SELECT /* backq.StatsOf */
+       count(CASE WHEN state = 2 THEN 1 END) AS ready
+FROM   recall
+WHERE  group_id = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -79,6 +79,16 @@ SELECT /* itemsq.Stats */
        count(*) AS ready
 FROM   items;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same source is for
+-- locks: none
+-- index: items_source (source)
+-- arguments: 1: param_list source []string
+SELECT /* itemsq.StatsOf */
+       count(*) AS ready
+FROM   items
+WHERE  source IN (?);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -76,6 +76,16 @@ SELECT /* nextq.Stats */
        count(CASE WHEN state = 1 THEN 1 END) AS ready
 FROM   recall;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same group_id is for
+-- locks: none
+-- index: recall_group (group_id)
+-- arguments: 1: param groupID string
+SELECT /* nextq.StatsOf */
+       count(CASE WHEN state = 1 THEN 1 END) AS ready
+FROM   recall
+WHERE  group_id = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -211,6 +211,19 @@ SELECT /* backupsq.Stats */
        count(CASE WHEN state = x'00' THEN 1 END) AS failed
 FROM   backups;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind []byte
+SELECT /* backupsq.StatsOf */
+       count(CASE WHEN state = x'43' THEN 1 END) AS ready,
+       count(CASE WHEN state = x'52' THEN 1 END) AS running,
+       count(CASE WHEN state = x'54' THEN 1 END) AS done,
+       count(CASE WHEN state = x'00' THEN 1 END) AS failed
+FROM   backups
+WHERE  kind = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

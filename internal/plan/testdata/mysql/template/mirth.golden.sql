@@ -188,6 +188,18 @@ SELECT /* mirthq.Stats */
        count(CASE WHEN status = 'E' THEN 1 END) AS failed
 FROM   d_mm{{.Channel}};
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same server_id is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param serverID string
+SELECT /* mirthq.StatsOf */
+       count(CASE WHEN status = 'Q' THEN 1 END) AS ready,
+       count(CASE WHEN status = 'S' THEN 1 END) AS done,
+       count(CASE WHEN status = 'E' THEN 1 END) AS failed
+FROM   d_mm{{.Channel}}
+WHERE  server_id = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -275,6 +275,20 @@ SELECT /* wikiq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN job_token_timestamp IS NOT NULL AND job_token_timestamp > UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND THEN job_token_timestamp END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   `{{.Prefix}}job`;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same job_cmd is for
+-- locks: none
+-- index: job_cmd_id (job_cmd, job_id)
+-- arguments: 1: param jobCmd string
+SELECT /* wikiq.StatsOf */
+       count(CASE WHEN (job_token_timestamp <= UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND OR job_token_timestamp IS NULL) AND job_attempts < 3 THEN 1 END) AS ready,
+       count(CASE WHEN job_token_timestamp IS NOT NULL AND job_token_timestamp > UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND THEN 1 END) AS running,
+       count(CASE WHEN (job_token_timestamp <= UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND OR job_token_timestamp IS NULL) AND job_attempts >= 3 THEN 1 END) AS failed,
+       count(CASE WHEN job_token_timestamp IS NOT NULL AND job_token_timestamp <= UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN job_token_timestamp IS NOT NULL AND job_token_timestamp > UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND THEN job_token_timestamp END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   `{{.Prefix}}job`
+WHERE  job_cmd = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

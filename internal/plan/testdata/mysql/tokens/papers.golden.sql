@@ -231,6 +231,20 @@ SELECT /* papersq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN retired = FALSE AND pulled IS NOT NULL AND pulled > UTC_TIMESTAMP(6) - INTERVAL 300 SECOND THEN pulled END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   papers;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same room is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param room string
+SELECT /* papersq.StatsOf */
+       count(CASE WHEN retired = FALSE AND (pulled <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND OR pulled IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN retired = FALSE AND pulled IS NOT NULL AND pulled > UTC_TIMESTAMP(6) - INTERVAL 300 SECOND THEN 1 END) AS running,
+       count(CASE WHEN retired = TRUE THEN 1 END) AS done,
+       count(CASE WHEN retired = FALSE AND pulled IS NOT NULL AND pulled <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN retired = FALSE AND pulled IS NOT NULL AND pulled > UTC_TIMESTAMP(6) - INTERVAL 300 SECOND THEN pulled END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   papers
+WHERE  room = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

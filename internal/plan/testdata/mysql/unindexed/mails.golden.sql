@@ -207,6 +207,18 @@ SELECT /* mailsq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   mails;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind string
+SELECT /* mailsq.StatsOf */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'done' THEN 1 END) AS done
+FROM   mails
+WHERE  kind = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

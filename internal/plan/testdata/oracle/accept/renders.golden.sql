@@ -336,6 +336,20 @@ SELECT /* rendersq.Stats */
        count(CASE WHEN STATE = 'A' AND UNTIL_AT <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
 FROM   RENDERS;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same SITE is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param site string
+SELECT /* rendersq.StatsOf */
+       count(CASE WHEN STATE = 'N' THEN 1 END) AS READY,
+       count(CASE WHEN STATE = 'A' THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATE = 'D' THEN 1 END) AS DONE,
+       count(CASE WHEN STATE = 'E' THEN 1 END) AS FAILED,
+       count(CASE WHEN STATE = 'A' AND UNTIL_AT <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
+FROM   RENDERS
+WHERE  SITE = :1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -77,6 +77,16 @@ SELECT /* dropq.Stats */
        count(*) AS READY
 FROM   JOBS;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same HOST is for
+-- locks: none
+-- index: JOBS_HOST (HOST)
+-- arguments: 1: param host string
+SELECT /* dropq.StatsOf */
+       count(*) AS READY
+FROM   JOBS
+WHERE  HOST = :1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

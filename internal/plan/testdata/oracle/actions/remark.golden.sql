@@ -70,6 +70,16 @@ SELECT /* remarkq.Stats */
        count(CASE WHEN STATE = 'new' THEN 1 END) AS READY
 FROM   JOBS;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same HOST is for
+-- locks: none
+-- index: JOBS_HOST (HOST)
+-- arguments: 1: param host string
+SELECT /* remarkq.StatsOf */
+       count(CASE WHEN STATE = 'new' THEN 1 END) AS READY
+FROM   JOBS
+WHERE  HOST = :1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

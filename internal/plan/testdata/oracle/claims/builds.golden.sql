@@ -213,6 +213,18 @@ SELECT /* buildsq.Stats */
        count(CASE WHEN BUILDREQUESTS.COMPLETE = 1 THEN 1 END) AS DONE
 FROM   BUILDREQUESTS LEFT JOIN BUILDREQUEST_CLAIMS ON BUILDREQUEST_CLAIMS.BRID = BUILDREQUESTS.ID;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same BUILDERID is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param builderid int64
+SELECT /* buildsq.StatsOf */
+       count(CASE WHEN BUILDREQUESTS.COMPLETE = 0 AND BUILDREQUEST_CLAIMS.BRID IS NULL THEN 1 END) AS READY,
+       count(CASE WHEN BUILDREQUESTS.COMPLETE = 0 AND BUILDREQUEST_CLAIMS.BRID IS NOT NULL THEN 1 END) AS RUNNING,
+       count(CASE WHEN BUILDREQUESTS.COMPLETE = 1 THEN 1 END) AS DONE
+FROM   BUILDREQUESTS LEFT JOIN BUILDREQUEST_CLAIMS ON BUILDREQUEST_CLAIMS.BRID = BUILDREQUESTS.ID
+WHERE  BUILDREQUESTS.BUILDERID = :1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

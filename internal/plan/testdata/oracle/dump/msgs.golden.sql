@@ -321,6 +321,21 @@ SELECT /* msgsq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(min(CASE WHEN STATUS = 'BUSY' THEN TAKEN END) AS DATE)) * 86400 AS OLDEST_RUNNING
 FROM   APP.MSG_QUEUE;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same MSG_TYPE is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param_list msgType []string
+SELECT /* msgsq.StatsOf */
+       count(CASE WHEN STATUS IS NULL THEN 1 END) AS READY,
+       count(CASE WHEN STATUS = 'BUSY' THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATUS = 'DONE' THEN 1 END) AS DONE,
+       count(CASE WHEN STATUS = 'DEAD' THEN 1 END) AS FAILED,
+       count(CASE WHEN STATUS = 'BUSY' AND TAKEN <= SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(600, 'SECOND') THEN 1 END) AS EXPIRED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(min(CASE WHEN STATUS = 'BUSY' THEN TAKEN END) AS DATE)) * 86400 AS OLDEST_RUNNING
+FROM   APP.MSG_QUEUE
+WHERE  MSG_TYPE IN (:v0);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

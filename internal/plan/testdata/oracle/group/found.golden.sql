@@ -246,6 +246,18 @@ SELECT /* foundq.Stats */
        count(CASE WHEN HELD IS NOT NULL AND HELD <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) THEN 1 END) AS EXPIRED
 FROM   MAIL.FOUND;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same OTHER is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param_list other []string
+SELECT /* foundq.StatsOf */
+       count(CASE WHEN (HELD <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) OR HELD IS NULL) THEN 1 END) AS READY,
+       count(CASE WHEN HELD IS NOT NULL AND HELD > CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) THEN 1 END) AS RUNNING,
+       count(CASE WHEN HELD IS NOT NULL AND HELD <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) THEN 1 END) AS EXPIRED
+FROM   MAIL.FOUND
+WHERE  OTHER IN (:v0);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

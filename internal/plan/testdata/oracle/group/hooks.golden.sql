@@ -306,6 +306,20 @@ SELECT /* hooksq.Stats */
        count(CASE WHEN STATE = 'busy' AND UNTIL_AT <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
 FROM   HOOKS;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same KIND is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind string
+SELECT /* hooksq.StatsOf */
+       count(CASE WHEN STATE = 'new' THEN 1 END) AS READY,
+       count(CASE WHEN STATE = 'busy' THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATE = 'sent' THEN 1 END) AS DONE,
+       count(CASE WHEN STATE = 'dead' THEN 1 END) AS FAILED,
+       count(CASE WHEN STATE = 'busy' AND UNTIL_AT <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
+FROM   HOOKS
+WHERE  KIND = :1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -211,6 +211,19 @@ SELECT /* pullsq.Stats */
        count(CASE WHEN STATE = 'dead' THEN 1 END) AS FAILED
 FROM   PULLS;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same REPO is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param repo string
+SELECT /* pullsq.StatsOf */
+       count(CASE WHEN STATE = 'new' THEN 1 END) AS READY,
+       count(CASE WHEN STATE = 'busy' THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATE = 'over' THEN 1 END) AS DONE,
+       count(CASE WHEN STATE = 'dead' THEN 1 END) AS FAILED
+FROM   PULLS
+WHERE  REPO = :1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -219,6 +219,20 @@ SELECT /* blocksq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATUS = 4 THEN BEGAN END)) AS DATE)) * 86400 AS OLDEST_RUNNING
 FROM   BLOCKS;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same NODE is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param_list node []int64
+SELECT /* blocksq.StatsOf */
+       count(CASE WHEN STATUS IN (0, 3) THEN 1 END) AS READY,
+       count(CASE WHEN STATUS = 4 THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATUS = 1 THEN 1 END) AS DONE,
+       count(CASE WHEN STATUS = 4 AND BEGAN <= SYSTIMESTAMP - NUMTODSINTERVAL(3600, 'SECOND') THEN 1 END) AS EXPIRED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATUS = 4 THEN BEGAN END)) AS DATE)) * 86400 AS OLDEST_RUNNING
+FROM   BLOCKS
+WHERE  NODE IN (:v0);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -173,6 +173,18 @@ SELECT /* mirthq.Stats */
        count(CASE WHEN STATUS = 'E' THEN 1 END) AS FAILED
 FROM   D_MM7;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same SERVER_ID is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param serverID string
+SELECT /* mirthq.StatsOf */
+       count(CASE WHEN STATUS = 'Q' THEN 1 END) AS READY,
+       count(CASE WHEN STATUS = 'S' THEN 1 END) AS DONE,
+       count(CASE WHEN STATUS = 'E' THEN 1 END) AS FAILED
+FROM   D_MM7
+WHERE  SERVER_ID = :1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -99,6 +99,17 @@ SELECT /* urlsq.Stats */
        count(CASE WHEN PROCESSED = 1 THEN 1 END) AS DONE
 FROM   URLS;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same JOB is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param jobValue int64
+SELECT /* urlsq.StatsOf */
+       count(CASE WHEN PROCESSED = 0 THEN 1 END) AS READY,
+       count(CASE WHEN PROCESSED = 1 THEN 1 END) AS DONE
+FROM   URLS
+WHERE  JOB = :1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

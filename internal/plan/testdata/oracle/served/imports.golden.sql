@@ -182,6 +182,21 @@ SELECT /* importsq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(min(CASE WHEN STATE IN (0, 6) AND DUE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN DUE_AT END) AS DATE)) * 86400 AS OLDEST_READY
 FROM   IMPORTS;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same DEVICE is for
+-- locks: none
+-- index: IMPORTS_DEVICE (DEVICE, STATE, DUE_AT)
+-- arguments: 1: param device string
+SELECT /* importsq.StatsOf */
+       count(CASE WHEN STATE IN (0, 6) AND DUE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS READY,
+       count(CASE WHEN STATE = 1 THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATE = 2 THEN 1 END) AS DONE,
+       count(CASE WHEN STATE = 3 THEN 1 END) AS FAILED,
+       count(CASE WHEN STATE IN (0, 6) AND DUE_AT > SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS DELAYED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(min(CASE WHEN STATE IN (0, 6) AND DUE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN DUE_AT END) AS DATE)) * 86400 AS OLDEST_READY
+FROM   IMPORTS
+WHERE  DEVICE = :1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -143,6 +143,18 @@ SELECT /* walksq.Stats */
        count(CASE WHEN STATUS = 0 THEN 1 END) AS DONE
 FROM   DELIVERIES;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same CLIENT is for
+-- locks: none
+-- index: the primary key (CLIENT, FILE_ID)
+-- arguments: 1: param client string
+SELECT /* walksq.StatsOf */
+       count(CASE WHEN (status = -2 or status > 0) THEN 1 END) AS READY,
+       count(CASE WHEN STATUS = -1 THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATUS = 0 THEN 1 END) AS DONE
+FROM   DELIVERIES
+WHERE  CLIENT = :1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

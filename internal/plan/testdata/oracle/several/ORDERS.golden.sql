@@ -164,6 +164,18 @@ SELECT /* ordersq.Stats */
        count(CASE WHEN STATUS = 'DONE' THEN 1 END) AS DONE
 FROM   ORDERS;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same KIND is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind string
+SELECT /* ordersq.StatsOf */
+       count(CASE WHEN STATUS IN ('NEW', 'AGAIN') THEN 1 END) AS READY,
+       count(CASE WHEN STATUS = 'RUNNING' THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATUS = 'DONE' THEN 1 END) AS DONE
+FROM   ORDERS
+WHERE  KIND = :1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

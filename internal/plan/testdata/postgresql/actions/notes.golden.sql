@@ -74,6 +74,16 @@ SELECT /* notesq.Stats */
        count(*) AS ready
 FROM   notes;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same task is for
+-- locks: none
+-- index: (task)
+-- arguments: 1: param task int32
+SELECT /* notesq.StatsOf */
+       count(*) AS ready
+FROM   notes
+WHERE  task = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

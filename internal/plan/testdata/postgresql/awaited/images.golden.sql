@@ -221,6 +221,19 @@ SELECT /* imagesq.Stats */
        extract(epoch FROM now() - min(added) FILTER (WHERE status = 'new' AND retry > 0)) AS oldest_ready
 FROM   images;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same queue is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param queue string
+SELECT /* imagesq.StatsOf */
+       count(*) FILTER (WHERE status = 'new' AND retry > 0) AS ready,
+       count(*) FILTER (WHERE status = 'running') AS running,
+       count(*) FILTER (WHERE status = 'running' AND heartbeat <= now() - interval '2 minutes') AS expired,
+       extract(epoch FROM now() - min(added) FILTER (WHERE status = 'new' AND retry > 0)) AS oldest_ready
+FROM   images
+WHERE  queue = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

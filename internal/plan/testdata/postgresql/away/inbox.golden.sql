@@ -214,6 +214,28 @@ FROM   (
            FROM   held
        ) running_figures;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same id is for
+-- locks: none
+-- index: none; it reads both tables as a whole
+-- arguments: 1: param id *string
+SELECT /* inboxq.StatsOf */
+       ready,
+       delayed,
+       oldest_ready,
+       running
+FROM   (
+           SELECT count(*) FILTER (WHERE (due <= floor(extract(epoch FROM now()))::bigint OR due IS NULL)) AS ready,
+                  count(*) FILTER (WHERE due > floor(extract(epoch FROM now()))::bigint) AS delayed,
+                  (floor(extract(epoch FROM now()))::bigint - min(due) FILTER (WHERE (due <= floor(extract(epoch FROM now()))::bigint OR due IS NULL))) AS oldest_ready
+           FROM   "Inbox"
+           WHERE  ($1::text IS NULL OR id = $1)
+       ) ready_figures CROSS JOIN (
+           SELECT count(*) AS running
+           FROM   held
+           WHERE  ($1::text IS NULL OR id = $1)
+       ) running_figures;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

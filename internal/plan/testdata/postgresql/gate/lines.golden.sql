@@ -198,6 +198,19 @@ SELECT /* linesq.Stats */
        count(*) FILTER (WHERE state = 'dead') AS failed
 FROM   tasks;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same line is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param line string
+SELECT /* linesq.StatsOf */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed
+FROM   tasks
+WHERE  line = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

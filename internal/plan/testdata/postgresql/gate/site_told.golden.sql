@@ -279,6 +279,21 @@ SELECT /* sitetoldq.Stats */
        extract(epoch FROM now() - min(taken_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   exports;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same site_id is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param siteID int32
+SELECT /* sitetoldq.StatsOf */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed,
+       count(*) FILTER (WHERE state = 'busy' AND taken_at <= now() - interval '10 minutes') AS expired,
+       extract(epoch FROM now() - min(taken_at) FILTER (WHERE state = 'busy')) AS oldest_running
+FROM   exports
+WHERE  site_id = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -197,6 +197,19 @@ SELECT /* tasksq.Stats */
        count(*) FILTER (WHERE state = 'dead') AS failed
 FROM   tasks;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same line is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param linePrefix string
+SELECT /* tasksq.StatsOf */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed
+FROM   tasks
+WHERE  left(line, length($1::text)) = $1::text;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

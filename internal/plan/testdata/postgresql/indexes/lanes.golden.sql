@@ -159,6 +159,18 @@ SELECT /* lanesq.Stats */
        count(*) FILTER (WHERE status = 'SUCCESS') AS done
 FROM   lanes;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same lane is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param lane string
+SELECT /* lanesq.StatsOf */
+       count(*) FILTER (WHERE status = 'ENQUEUED') AS ready,
+       count(*) FILTER (WHERE status = 'PENDING') AS running,
+       count(*) FILTER (WHERE status = 'SUCCESS') AS done
+FROM   lanes
+WHERE  lane = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

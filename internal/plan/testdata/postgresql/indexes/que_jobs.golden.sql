@@ -191,6 +191,19 @@ SELECT /* quejobsq.Stats */
        extract(epoch FROM now() - min(run_at) FILTER (WHERE error_count < 15 AND run_at <= now())) AS oldest_ready
 FROM   que_jobs;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same queue is for
+-- locks: none
+-- index: the primary key (queue, priority, run_at, job_id)
+-- arguments: 1: param queue string
+SELECT /* quejobsq.StatsOf */
+       count(*) FILTER (WHERE error_count < 15 AND run_at <= now()) AS ready,
+       count(*) FILTER (WHERE error_count >= 15) AS failed,
+       count(*) FILTER (WHERE error_count < 15 AND run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE error_count < 15 AND run_at <= now())) AS oldest_ready
+FROM   que_jobs
+WHERE  queue = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -138,6 +138,19 @@ SELECT /* recordsq.Stats */
        extract(epoch FROM now() - min(consume_after) FILTER (WHERE status = 1 AND (consume_after <= now() OR consume_after IS NULL))) AS oldest_ready
 FROM   records;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same of_table is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param ofTable string
+SELECT /* recordsq.StatsOf */
+       count(*) FILTER (WHERE status = 1 AND (consume_after <= now() OR consume_after IS NULL)) AS ready,
+       count(*) FILTER (WHERE status = 2) AS done,
+       count(*) FILTER (WHERE status = 1 AND consume_after > now()) AS delayed,
+       extract(epoch FROM now() - min(consume_after) FILTER (WHERE status = 1 AND (consume_after <= now() OR consume_after IS NULL))) AS oldest_ready
+FROM   records
+WHERE  of_table = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

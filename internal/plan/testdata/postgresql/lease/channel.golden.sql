@@ -369,6 +369,20 @@ SELECT /* channelq.Stats */
        count(*) FILTER (WHERE int_channel_message_lease.failed_at IS NULL AND int_channel_message_lease.token IS NOT NULL AND int_channel_message_lease.claimed_until <= now()) AS expired
 FROM   int_channel_message LEFT JOIN int_channel_message_lease ON int_channel_message_lease.region = int_channel_message.region AND int_channel_message_lease.group_key = int_channel_message.group_key AND int_channel_message_lease.created_date = int_channel_message.created_date AND int_channel_message_lease.message_sequence = int_channel_message.message_sequence;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same group_key and region is for
+-- locks: none
+-- index: the primary key (region, group_key, created_date, message_sequence)
+-- arguments: 1: param groupKey string, 2: param region string
+SELECT /* channelq.StatsOf */
+       count(*) FILTER (WHERE (int_channel_message_lease.region IS NULL OR int_channel_message_lease.failed_at IS NULL AND int_channel_message_lease.claimed_until <= now())) AS ready,
+       count(*) FILTER (WHERE int_channel_message_lease.failed_at IS NULL AND int_channel_message_lease.token IS NOT NULL AND int_channel_message_lease.claimed_until > now()) AS running,
+       count(*) FILTER (WHERE int_channel_message_lease.token IS NULL AND int_channel_message_lease.claimed_until > now()) AS delayed,
+       count(*) FILTER (WHERE int_channel_message_lease.failed_at IS NULL AND int_channel_message_lease.token IS NOT NULL AND int_channel_message_lease.claimed_until <= now()) AS expired
+FROM   int_channel_message LEFT JOIN int_channel_message_lease ON int_channel_message_lease.region = int_channel_message.region AND int_channel_message_lease.group_key = int_channel_message.group_key AND int_channel_message_lease.created_date = int_channel_message.created_date AND int_channel_message_lease.message_sequence = int_channel_message.message_sequence
+WHERE  int_channel_message.group_key = $1
+AND    int_channel_message.region = $2;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -217,6 +217,20 @@ SELECT /* filesq.Stats */
        extract(epoch FROM now() - min(began) FILTER (WHERE status = 4)) AS oldest_running
 FROM   files;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same node is for
+-- locks: none
+-- index: files_node (node, status)
+-- arguments: 1: param node []int32
+SELECT /* filesq.StatsOf */
+       count(*) FILTER (WHERE status IN (0, 3)) AS ready,
+       count(*) FILTER (WHERE status = 4) AS running,
+       count(*) FILTER (WHERE status = 1) AS done,
+       count(*) FILTER (WHERE status = 4 AND began <= now() - interval '1 hour') AS expired,
+       extract(epoch FROM now() - min(began) FILTER (WHERE status = 4)) AS oldest_running
+FROM   files
+WHERE  node = ANY ($1::integer[]);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

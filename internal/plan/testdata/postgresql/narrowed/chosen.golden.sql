@@ -164,6 +164,18 @@ SELECT /* chosenq.Stats */
        count(*) FILTER (WHERE state = 'there') AS done
 FROM   chosen;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same id is for
+-- locks: none
+-- index: the primary key (id)
+-- arguments: 1: param id []int64
+SELECT /* chosenq.StatsOf */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'sent') AS running,
+       count(*) FILTER (WHERE state = 'there') AS done
+FROM   chosen
+WHERE  id = ANY ($1::bigint[]);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

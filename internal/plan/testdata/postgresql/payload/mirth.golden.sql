@@ -178,6 +178,18 @@ SELECT /* mirthq.Stats */
        count(*) FILTER (WHERE status = 'E') AS failed
 FROM   d_mm7;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same server_id is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param serverID string
+SELECT /* mirthq.StatsOf */
+       count(*) FILTER (WHERE status = 'Q') AS ready,
+       count(*) FILTER (WHERE status = 'S') AS done,
+       count(*) FILTER (WHERE status = 'E') AS failed
+FROM   d_mm7
+WHERE  server_id = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -265,6 +265,22 @@ SELECT /* backgroundq.Stats */
        extract(epoch FROM now() - min(locked_at) FILTER (WHERE failed_at IS NULL AND locked_at IS NOT NULL AND locked_at > now() - interval '1 hour')) AS oldest_running
 FROM   background_task;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same queue is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param queue *string
+SELECT /* backgroundq.StatsOf */
+       count(*) FILTER (WHERE failed_at IS NULL AND (locked_at <= now() - interval '1 hour' OR locked_at IS NULL) AND run_at <= now() AND attempts < 25) AS ready,
+       count(*) FILTER (WHERE failed_at IS NULL AND locked_at IS NOT NULL AND locked_at > now() - interval '1 hour') AS running,
+       count(*) FILTER (WHERE failed_at IS NOT NULL) AS failed,
+       count(*) FILTER (WHERE failed_at IS NULL AND attempts < 25 AND run_at > now()) AS delayed,
+       count(*) FILTER (WHERE failed_at IS NULL AND locked_at IS NOT NULL AND locked_at <= now() - interval '1 hour') AS expired,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE failed_at IS NULL AND (locked_at <= now() - interval '1 hour' OR locked_at IS NULL) AND run_at <= now() AND attempts < 25)) AS oldest_ready,
+       extract(epoch FROM now() - min(locked_at) FILTER (WHERE failed_at IS NULL AND locked_at IS NOT NULL AND locked_at > now() - interval '1 hour')) AS oldest_running
+FROM   background_task
+WHERE  ($1::varchar IS NULL OR queue = $1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -251,6 +251,21 @@ SELECT /* quartzq.Stats */
        ((floor(extract(epoch FROM now()) * 1000)::bigint - min(next_fire_time) FILTER (WHERE trigger_state = 'WAITING' AND next_fire_time <= floor(extract(epoch FROM now()) * 1000)::bigint)) / 1000.0) AS oldest_ready
 FROM   qrtz_triggers;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same sched_name is for
+-- locks: none
+-- index: the primary key (sched_name, trigger_name, trigger_group)
+-- arguments: 1: param schedName string
+SELECT /* quartzq.StatsOf */
+       count(*) FILTER (WHERE trigger_state = 'WAITING' AND next_fire_time <= floor(extract(epoch FROM now()) * 1000)::bigint) AS ready,
+       count(*) FILTER (WHERE trigger_state = 'ACQUIRED') AS running,
+       count(*) FILTER (WHERE trigger_state = 'COMPLETE') AS done,
+       count(*) FILTER (WHERE trigger_state = 'ERROR') AS failed,
+       count(*) FILTER (WHERE trigger_state = 'WAITING' AND next_fire_time > floor(extract(epoch FROM now()) * 1000)::bigint) AS delayed,
+       ((floor(extract(epoch FROM now()) * 1000)::bigint - min(next_fire_time) FILTER (WHERE trigger_state = 'WAITING' AND next_fire_time <= floor(extract(epoch FROM now()) * 1000)::bigint)) / 1000.0) AS oldest_ready
+FROM   qrtz_triggers
+WHERE  sched_name = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -191,6 +191,20 @@ SELECT /* queq.Stats */
        extract(epoch FROM now() - min(run_at) FILTER (WHERE finished_at IS NULL AND expired_at IS NULL AND run_at <= now())) AS oldest_ready
 FROM   que_jobs;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same queue is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param queue string
+SELECT /* queq.StatsOf */
+       count(*) FILTER (WHERE finished_at IS NULL AND expired_at IS NULL AND run_at <= now()) AS ready,
+       count(*) FILTER (WHERE finished_at IS NOT NULL AND expired_at IS NULL) AS done,
+       count(*) FILTER (WHERE finished_at IS NULL AND expired_at IS NOT NULL) AS failed,
+       count(*) FILTER (WHERE finished_at IS NULL AND expired_at IS NULL AND run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE finished_at IS NULL AND expired_at IS NULL AND run_at <= now())) AS oldest_ready
+FROM   que_jobs
+WHERE  queue = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

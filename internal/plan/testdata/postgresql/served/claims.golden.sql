@@ -168,6 +168,18 @@ SELECT /* claimsq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   claims;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same place is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param place string
+SELECT /* claimsq.StatsOf */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done
+FROM   claims
+WHERE  place = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

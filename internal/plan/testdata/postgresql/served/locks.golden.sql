@@ -194,6 +194,18 @@ SELECT /* locksq.Stats */
        count(*) FILTER (WHERE until IS NOT NULL AND until <= now()) AS expired
 FROM   locks;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same site is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param site int32
+SELECT /* locksq.StatsOf */
+       count(*) FILTER (WHERE until IS NULL) AS ready,
+       count(*) FILTER (WHERE until IS NOT NULL) AS running,
+       count(*) FILTER (WHERE until IS NOT NULL AND until <= now()) AS expired
+FROM   locks
+WHERE  site = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

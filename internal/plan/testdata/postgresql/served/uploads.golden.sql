@@ -164,6 +164,18 @@ SELECT /* uploadsq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   uploads;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same shop is for
+-- locks: none
+-- index: uploads_shop (shop, state)
+-- arguments: 1: param shop int32
+SELECT /* uploadsq.StatsOf */
+       count(*) FILTER (WHERE state IN ('new', 'again')) AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done
+FROM   uploads
+WHERE  shop = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

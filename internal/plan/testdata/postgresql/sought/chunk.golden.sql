@@ -250,6 +250,22 @@ SELECT /* chunkq.Stats */
        extract(epoch FROM now() - min(started) FILTER (WHERE state = 'RUNNING')) AS oldest_running
 FROM   chunk;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same run_id and step_id is for
+-- locks: none
+-- index: chunk_step (run_id, step_id, state, seq, id)
+-- arguments: 1: param runID string, 2: param stepID string
+SELECT /* chunkq.StatsOf */
+       count(*) FILTER (WHERE state IN ('READY', 'QUEUED', 'ERRORED')) AS ready,
+       count(*) FILTER (WHERE state = 'RUNNING') AS running,
+       count(*) FILTER (WHERE state = 'COMPLETED') AS done,
+       count(*) FILTER (WHERE state = 'FAILED') AS failed,
+       count(*) FILTER (WHERE state = 'RUNNING' AND started <= now() - interval '1 hour') AS expired,
+       extract(epoch FROM now() - min(started) FILTER (WHERE state = 'RUNNING')) AS oldest_running
+FROM   chunk
+WHERE  run_id = $1
+AND    step_id = $2;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -247,6 +247,21 @@ SELECT /* runsq.Stats */
        extract(epoch FROM now() - min(started) FILTER (WHERE state = 'RUNNING')) AS oldest_running
 FROM   chunk;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same run_id is for
+-- locks: none
+-- index: chunk_run (run_id, seq)
+-- arguments: 1: param runID string
+SELECT /* runsq.StatsOf */
+       count(*) FILTER (WHERE state IN ('READY', 'QUEUED', 'ERRORED')) AS ready,
+       count(*) FILTER (WHERE state = 'RUNNING') AS running,
+       count(*) FILTER (WHERE state = 'COMPLETED') AS done,
+       count(*) FILTER (WHERE state = 'FAILED') AS failed,
+       count(*) FILTER (WHERE state = 'RUNNING' AND started <= now() - interval '1 hour') AS expired,
+       extract(epoch FROM now() - min(started) FILTER (WHERE state = 'RUNNING')) AS oldest_running
+FROM   chunk
+WHERE  run_id = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

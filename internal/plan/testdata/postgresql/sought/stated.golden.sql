@@ -253,6 +253,23 @@ SELECT /* statedq.Stats */
        extract(epoch FROM now() - min(started) FILTER (WHERE state = 'RUNNING')) AS oldest_running
 FROM   chunk;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same run_id, step_id and state is for
+-- locks: none
+-- index: chunk_step (run_id, step_id, state, seq, id)
+-- arguments: 1: param runID string, 2: param stepID string, 3: param state string
+SELECT /* statedq.StatsOf */
+       count(*) FILTER (WHERE state IN ('READY', 'QUEUED', 'ERRORED')) AS ready,
+       count(*) FILTER (WHERE state = 'RUNNING') AS running,
+       count(*) FILTER (WHERE state = 'COMPLETED') AS done,
+       count(*) FILTER (WHERE state = 'FAILED') AS failed,
+       count(*) FILTER (WHERE state = 'RUNNING' AND started <= now() - interval '1 hour') AS expired,
+       extract(epoch FROM now() - min(started) FILTER (WHERE state = 'RUNNING')) AS oldest_running
+FROM   chunk
+WHERE  run_id = $1
+AND    step_id = $2
+AND    state = $3;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

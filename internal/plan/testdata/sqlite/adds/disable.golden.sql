@@ -75,6 +75,16 @@ SELECT /* disableq.Stats */
        count(*) AS ready
 FROM   calls;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same channel is for
+-- locks: none
+-- index: (channel, id)
+-- arguments: 1: param channel int64
+SELECT /* disableq.StatsOf */
+       count(*) AS ready
+FROM   calls
+WHERE  channel = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

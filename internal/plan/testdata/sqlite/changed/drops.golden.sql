@@ -97,6 +97,16 @@ SELECT /* dropsq.Stats */
        count(*) AS ready
 FROM   drops;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same id is for
+-- locks: none
+-- index: the primary key (id)
+-- arguments: 1: param id []int64
+SELECT /* dropsq.StatsOf */
+       count(*) AS ready
+FROM   drops
+WHERE  id IN (SELECT value FROM json_each(?1));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -115,6 +115,16 @@ SELECT /* retiredq.Stats */
        count(*) AS ready
 FROM   retired;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: (kind, id)
+-- arguments: 1: param kind int64
+SELECT /* retiredq.StatsOf */
+       count(*) AS ready
+FROM   retired
+WHERE  kind = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

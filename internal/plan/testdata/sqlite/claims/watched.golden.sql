@@ -171,6 +171,18 @@ SELECT /* watchedq.Stats */
        count(*) FILTER (WHERE buildrequests.complete = 1) AS done
 FROM   buildrequests LEFT JOIN buildrequest_claims ON buildrequest_claims.brid = buildrequests.id;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same builderid is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param builderid int64
+SELECT /* watchedq.StatsOf */
+       count(*) FILTER (WHERE buildrequests.complete = 0 AND buildrequest_claims.brid IS NULL) AS ready,
+       count(*) FILTER (WHERE buildrequests.complete = 0 AND buildrequest_claims.brid IS NOT NULL) AS running,
+       count(*) FILTER (WHERE buildrequests.complete = 1) AS done
+FROM   buildrequests LEFT JOIN buildrequest_claims ON buildrequest_claims.brid = buildrequests.id
+WHERE  buildrequests.builderid = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -294,6 +294,22 @@ SELECT /* emailq.Stats */
        (unixepoch() - min(created_at) FILTER (WHERE state = 'ready' AND (not_before <= unixepoch() OR not_before IS NULL))) AS oldest_ready
 FROM   email_outbox;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind string
+SELECT /* emailq.StatsOf */
+       count(*) FILTER (WHERE state = 'ready' AND (not_before <= unixepoch() OR not_before IS NULL)) AS ready,
+       count(*) FILTER (WHERE state = 'running') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done,
+       count(*) FILTER (WHERE state = 'failed') AS failed,
+       count(*) FILTER (WHERE state = 'ready' AND not_before > unixepoch()) AS delayed,
+       count(*) FILTER (WHERE state = 'running' AND lease_till <= unixepoch()) AS expired,
+       (unixepoch() - min(created_at) FILTER (WHERE state = 'ready' AND (not_before <= unixepoch() OR not_before IS NULL))) AS oldest_ready
+FROM   email_outbox
+WHERE  kind = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

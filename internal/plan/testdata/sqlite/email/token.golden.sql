@@ -284,6 +284,22 @@ SELECT /* tokenq.Stats */
        (CAST(strftime('%s', 'now') AS INTEGER) - min(created_at) FILTER (WHERE state = 'ready' AND (not_before <= CAST(strftime('%s', 'now') AS INTEGER) OR not_before IS NULL))) AS oldest_ready
 FROM   email_outbox;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind string
+SELECT /* tokenq.StatsOf */
+       count(*) FILTER (WHERE state = 'ready' AND (not_before <= CAST(strftime('%s', 'now') AS INTEGER) OR not_before IS NULL)) AS ready,
+       count(*) FILTER (WHERE state = 'running') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done,
+       count(*) FILTER (WHERE state = 'failed') AS failed,
+       count(*) FILTER (WHERE state = 'ready' AND not_before > CAST(strftime('%s', 'now') AS INTEGER)) AS delayed,
+       count(*) FILTER (WHERE state = 'running' AND lease_till <= CAST(strftime('%s', 'now') AS INTEGER)) AS expired,
+       (CAST(strftime('%s', 'now') AS INTEGER) - min(created_at) FILTER (WHERE state = 'ready' AND (not_before <= CAST(strftime('%s', 'now') AS INTEGER) OR not_before IS NULL))) AS oldest_ready
+FROM   email_outbox
+WHERE  kind = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

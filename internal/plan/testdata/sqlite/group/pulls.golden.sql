@@ -161,6 +161,19 @@ SELECT /* pullsq.Stats */
        count(*) FILTER (WHERE state = 'dead') AS failed
 FROM   pulls;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same repo is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param repo string
+SELECT /* pullsq.StatsOf */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed
+FROM   pulls
+WHERE  repo = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

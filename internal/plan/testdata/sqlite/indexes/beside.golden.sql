@@ -147,6 +147,18 @@ SELECT /* besideq.Stats */
        count(*) FILTER (WHERE state = 'd') AS done
 FROM   beside;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same topic is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param topic string
+SELECT /* besideq.StatsOf */
+       count(*) FILTER (WHERE state = 'r') AS ready,
+       count(*) FILTER (WHERE state = 'x') AS running,
+       count(*) FILTER (WHERE state = 'd') AS done
+FROM   beside
+WHERE  topic = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

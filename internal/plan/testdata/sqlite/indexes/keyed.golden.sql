@@ -144,6 +144,18 @@ SELECT /* keyedq.Stats */
        count(*) FILTER (WHERE state = 'd') AS done
 FROM   keyed;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same topic is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param topic string
+SELECT /* keyedq.StatsOf */
+       count(*) FILTER (WHERE state = 'r') AS ready,
+       count(*) FILTER (WHERE state = 'x') AS running,
+       count(*) FILTER (WHERE state = 'd') AS done
+FROM   keyed
+WHERE  topic = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -307,6 +307,20 @@ SELECT /* lettersq.Stats */
        count(*) FILTER (WHERE letters_lease.failed_at IS NOT NULL) AS failed
 FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: (kind, id)
+-- arguments: 1: param kind string
+SELECT /* lettersq.StatsOf */
+       count(*) FILTER (WHERE (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AND letters_lease.attempts < 5)) AS ready,
+       count(*) FILTER (WHERE letters_lease.failed_at IS NULL AND letters_lease.token IS NOT NULL AND letters_lease.claimed_until > CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS running,
+       count(*) FILTER (WHERE letters_lease.token IS NULL AND letters_lease.claimed_until > CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS delayed,
+       count(*) FILTER (WHERE letters_lease.failed_at IS NULL AND letters_lease.token IS NOT NULL AND letters_lease.claimed_until <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS expired,
+       count(*) FILTER (WHERE letters_lease.failed_at IS NOT NULL) AS failed
+FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id
+WHERE  letters.kind = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

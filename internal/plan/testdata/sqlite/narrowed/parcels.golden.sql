@@ -148,6 +148,18 @@ SELECT /* parcelsq.Stats */
        count(*) FILTER (WHERE state = 'over') AS done
 FROM   parcels;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same data_node is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param dataNode string
+SELECT /* parcelsq.StatsOf */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done
+FROM   parcels
+WHERE  data_node = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

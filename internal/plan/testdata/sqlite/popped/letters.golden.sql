@@ -91,6 +91,17 @@ SELECT /* lettersq.Stats */
        count(*) FILTER (WHERE state = 'cancelled') AS done
 FROM   letters;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same box is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param box int64
+SELECT /* lettersq.StatsOf */
+       count(*) FILTER (WHERE state IN ('new', 'busy')) AS ready,
+       count(*) FILTER (WHERE state = 'cancelled') AS done
+FROM   letters
+WHERE  box = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

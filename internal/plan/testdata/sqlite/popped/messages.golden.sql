@@ -75,6 +75,16 @@ SELECT /* messagesq.Stats */
        count(*) AS ready
 FROM   messages;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same channel is for
+-- locks: none
+-- index: (channel, made, id)
+-- arguments: 1: param channel string
+SELECT /* messagesq.StatsOf */
+       count(*) AS ready
+FROM   messages
+WHERE  channel = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -180,6 +180,21 @@ SELECT /* laravelq.Stats */
        (unixepoch() - min(reserved_at) FILTER (WHERE reserved_at IS NOT NULL AND reserved_at > unixepoch() - 90)) AS oldest_running
 FROM   jobs;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same queue is for
+-- locks: none
+-- index: (queue, id, available_at)
+-- arguments: 1: param queue string
+SELECT /* laravelq.StatsOf */
+       count(*) FILTER (WHERE (reserved_at <= unixepoch() - 90 OR reserved_at IS NULL) AND available_at <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE reserved_at IS NOT NULL AND reserved_at > unixepoch() - 90) AS running,
+       count(*) FILTER (WHERE available_at > unixepoch()) AS delayed,
+       count(*) FILTER (WHERE reserved_at IS NOT NULL AND reserved_at <= unixepoch() - 90) AS expired,
+       (unixepoch() - min(created_at) FILTER (WHERE (reserved_at <= unixepoch() - 90 OR reserved_at IS NULL) AND available_at <= unixepoch())) AS oldest_ready,
+       (unixepoch() - min(reserved_at) FILTER (WHERE reserved_at IS NOT NULL AND reserved_at > unixepoch() - 90)) AS oldest_running
+FROM   jobs
+WHERE  queue = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

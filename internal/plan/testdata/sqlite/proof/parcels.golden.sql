@@ -199,6 +199,21 @@ SELECT /* parcelsq.Stats */
        (unixepoch() - min(due) FILTER (WHERE state = 'N' AND due <= unixepoch())) AS oldest_ready
 FROM   parcels;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same depot and kind is for
+-- locks: none
+-- index: the primary key (depot, size, "no")
+-- arguments: 1: param depot string, 2: param kind []string
+SELECT /* parcelsq.StatsOf */
+       count(*) FILTER (WHERE state = 'N' AND due <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'C') AS done,
+       count(*) FILTER (WHERE state = 'N' AND due > unixepoch()) AS delayed,
+       (unixepoch() - min(due) FILTER (WHERE state = 'N' AND due <= unixepoch())) AS oldest_ready
+FROM   parcels
+WHERE  depot = ?1
+AND    kind NOT IN (SELECT value FROM json_each(?2));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -262,6 +262,19 @@ SELECT /* mailsq.Stats */
        count(*) FILTER (WHERE status = 'running' AND till <= unixepoch()) AS expired
 FROM   mails;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same queue is for
+-- locks: none
+-- index: mails_queue (queue)
+-- arguments: 1: param queue string
+SELECT /* mailsq.StatsOf */
+       count(*) FILTER (WHERE status IN ('pending', 'retry') AND left_of > 0) AS ready,
+       count(*) FILTER (WHERE status = 'running') AS running,
+       count(*) FILTER (WHERE status = 'failed') AS failed,
+       count(*) FILTER (WHERE status = 'running' AND till <= unixepoch()) AS expired
+FROM   mails
+WHERE  queue = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -247,6 +247,22 @@ SELECT /* tasksq.Stats */
        (unixepoch() - min(locked_at) FILTER (WHERE locked_at IS NOT NULL AND locked_at > unixepoch() - 3600)) AS oldest_running
 FROM   tasks;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same name is for
+-- locks: none
+-- index: tasks_name (name)
+-- arguments: 1: param name []string
+SELECT /* tasksq.StatsOf */
+       count(*) FILTER (WHERE failed_at IS NULL AND (locked_at <= unixepoch() - 3600 OR locked_at IS NULL) AND attempts < 25 AND run_at <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE locked_at IS NOT NULL AND locked_at > unixepoch() - 3600) AS running,
+       count(*) FILTER (WHERE failed_at IS NULL AND (locked_at <= unixepoch() - 3600 OR locked_at IS NULL) AND attempts >= 25) AS failed,
+       count(*) FILTER (WHERE failed_at IS NULL AND attempts < 25 AND run_at > unixepoch()) AS delayed,
+       count(*) FILTER (WHERE locked_at IS NOT NULL AND locked_at <= unixepoch() - 3600) AS expired,
+       (unixepoch() - min(run_at) FILTER (WHERE failed_at IS NULL AND (locked_at <= unixepoch() - 3600 OR locked_at IS NULL) AND attempts < 25 AND run_at <= unixepoch())) AS oldest_ready,
+       (unixepoch() - min(locked_at) FILTER (WHERE locked_at IS NOT NULL AND locked_at > unixepoch() - 3600)) AS oldest_running
+FROM   tasks
+WHERE  name IN (SELECT value FROM json_each(?1));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -46,6 +46,16 @@ SELECT /* clearq.Stats */
        count(*) AS ready
 FROM   operation;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same folder is for
+-- locks: none
+-- index: operation_folder (folder)
+-- arguments: 1: param folder int64
+SELECT /* clearq.StatsOf */
+       count(*) AS ready
+FROM   operation
+WHERE  folder = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -166,6 +166,17 @@ SELECT /* opsq.Stats */
        count(*) FILTER (WHERE state = 'executing') AS running
 FROM   operation;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same account is for
+-- locks: none
+-- index: operation_account (account)
+-- arguments: 1: param account int64
+SELECT /* opsq.StatsOf */
+       count(*) FILTER (WHERE state IS NULL) AS ready,
+       count(*) FILTER (WHERE state = 'executing') AS running
+FROM   operation
+WHERE  account = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

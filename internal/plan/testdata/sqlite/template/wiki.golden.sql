@@ -212,6 +212,20 @@ SELECT /* wikiq.Stats */
        (unixepoch() - min(job_token_timestamp) FILTER (WHERE job_token_timestamp IS NOT NULL AND job_token_timestamp > unixepoch() - 3600)) AS oldest_running
 FROM   "{{.Prefix}}job";
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same job_cmd is for
+-- locks: none
+-- index: job_cmd_id (job_cmd, job_id)
+-- arguments: 1: param jobCmd string
+SELECT /* wikiq.StatsOf */
+       count(*) FILTER (WHERE (job_token_timestamp <= unixepoch() - 3600 OR job_token_timestamp IS NULL) AND job_attempts < 3) AS ready,
+       count(*) FILTER (WHERE job_token_timestamp IS NOT NULL AND job_token_timestamp > unixepoch() - 3600) AS running,
+       count(*) FILTER (WHERE (job_token_timestamp <= unixepoch() - 3600 OR job_token_timestamp IS NULL) AND job_attempts >= 3) AS failed,
+       count(*) FILTER (WHERE job_token_timestamp IS NOT NULL AND job_token_timestamp <= unixepoch() - 3600) AS expired,
+       (unixepoch() - min(job_token_timestamp) FILTER (WHERE job_token_timestamp IS NOT NULL AND job_token_timestamp > unixepoch() - 3600)) AS oldest_running
+FROM   "{{.Prefix}}job"
+WHERE  job_cmd = ?1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

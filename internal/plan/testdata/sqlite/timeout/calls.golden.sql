@@ -215,6 +215,21 @@ SELECT /* callsq.Stats */
        ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(begun) FILTER (WHERE state = 'A' AND begun > CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER))) / 1000.0) AS oldest_running
 FROM   calls;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same timeout is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: timeout, 2: param timeoutValue string
+SELECT /* callsq.StatsOf */
+       count(*) FILTER (WHERE state IN ('N', 'A') AND (begun <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER) OR state = 'N')) AS ready,
+       count(*) FILTER (WHERE state = 'A' AND begun > CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)) AS running,
+       count(*) FILTER (WHERE state = 'D') AS done,
+       count(*) FILTER (WHERE state = 'F') AS failed,
+       count(*) FILTER (WHERE state = 'A' AND begun <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)) AS expired,
+       ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(begun) FILTER (WHERE state = 'A' AND begun > CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER))) / 1000.0) AS oldest_running
+FROM   calls
+WHERE  timeout = ?2;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -275,6 +275,21 @@ SELECT /* tasksq.Stats */
        ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(fetched) FILTER (WHERE completed IS NULL AND fetched IS NOT NULL AND fetched > CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER))) / 1000.0) AS oldest_running
 FROM   tasks;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: timeout, 2: param kind string
+SELECT /* tasksq.StatsOf */
+       count(*) FILTER (WHERE completed IS NULL AND (fetched <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER) OR fetched IS NULL) AND attempts < 3) AS ready,
+       count(*) FILTER (WHERE completed IS NULL AND fetched IS NOT NULL AND fetched > CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)) AS running,
+       count(*) FILTER (WHERE completed IS NOT NULL) AS done,
+       count(*) FILTER (WHERE completed IS NULL AND (fetched <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER) OR fetched IS NULL) AND attempts >= 3) AS failed,
+       count(*) FILTER (WHERE completed IS NULL AND fetched IS NOT NULL AND fetched <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)) AS expired,
+       ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(fetched) FILTER (WHERE completed IS NULL AND fetched IS NOT NULL AND fetched > CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER))) / 1000.0) AS oldest_running
+FROM   tasks
+WHERE  kind = ?2;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -97,6 +97,17 @@ SELECT /* syncsq.Stats */
        count(*) AS ready
 FROM   syncs;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same library and object is for
+-- locks: none
+-- index: (library, object, last_check, "key")
+-- arguments: 1: param library int64, 2: param object int64
+SELECT /* syncsq.StatsOf */
+       count(*) AS ready
+FROM   syncs
+WHERE  library = ?1
+AND    object = ?2;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -318,6 +318,20 @@ SELECT /* rendersq.Stats */
        count(CASE WHEN state = 'A' AND until_at <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
 FROM   renders;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same site is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param site string
+SELECT /* rendersq.StatsOf */
+       count(CASE WHEN state = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done,
+       count(CASE WHEN state = 'E' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'A' AND until_at <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
+FROM   renders
+WHERE  site = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

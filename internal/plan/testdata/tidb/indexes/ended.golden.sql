@@ -183,6 +183,18 @@ SELECT /* endedq.Stats */
        count(CASE WHEN state = 'd' THEN 1 END) AS done
 FROM   ended;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same topic is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param topic string
+SELECT /* endedq.StatsOf */
+       count(CASE WHEN state = 'r' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'x' THEN 1 END) AS running,
+       count(CASE WHEN state = 'd' THEN 1 END) AS done
+FROM   ended
+WHERE  topic = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

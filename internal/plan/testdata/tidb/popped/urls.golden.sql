@@ -82,6 +82,17 @@ SELECT /* urlsq.Stats */
        count(CASE WHEN processed = 1 THEN 1 END) AS done
 FROM   urls;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same job is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param jobValue int32
+SELECT /* urlsq.StatsOf */
+       count(CASE WHEN processed = 0 THEN 1 END) AS ready,
+       count(CASE WHEN processed = 1 THEN 1 END) AS done
+FROM   urls
+WHERE  job = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

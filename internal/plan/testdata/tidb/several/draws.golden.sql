@@ -72,6 +72,16 @@ SELECT /* drawsq.Stats */
        count(*) AS ready
 FROM   draws;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same topic is for
+-- locks: none
+-- index: (topic)
+-- arguments: 1: param topic string
+SELECT /* drawsq.StatsOf */
+       count(*) AS ready
+FROM   draws
+WHERE  topic = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -269,6 +269,20 @@ SELECT /* rendersq.Stats */
        count(*) FILTER (WHERE state = 'A' AND until_at <= now()) AS expired
 FROM   renders;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same site is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param site string
+SELECT /* rendersq.StatsOf */
+       count(*) FILTER (WHERE state = 'N') AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'D') AS done,
+       count(*) FILTER (WHERE state = 'E') AS failed,
+       count(*) FILTER (WHERE state = 'A' AND until_at <= now()) AS expired
+FROM   renders
+WHERE  site = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

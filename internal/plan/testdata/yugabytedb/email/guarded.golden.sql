@@ -279,6 +279,22 @@ SELECT /* guardedq.Stats */
        extract(epoch FROM now() - min(created_at) FILTER (WHERE state = 'N' AND (not_before <= now() OR not_before IS NULL))) AS oldest_ready
 FROM   email_outbox;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind string
+SELECT /* guardedq.StatsOf */
+       count(*) FILTER (WHERE state = 'N' AND (not_before <= now() OR not_before IS NULL)) AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'C') AS done,
+       count(*) FILTER (WHERE state = 'E') AS failed,
+       count(*) FILTER (WHERE state = 'N' AND not_before > now()) AS delayed,
+       count(*) FILTER (WHERE state = 'A' AND lease_till <= now()) AS expired,
+       extract(epoch FROM now() - min(created_at) FILTER (WHERE state = 'N' AND (not_before <= now() OR not_before IS NULL))) AS oldest_ready
+FROM   email_outbox
+WHERE  kind = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -253,6 +253,20 @@ SELECT /* hooksq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND until_at <= now()) AS expired
 FROM   hooks;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind string
+SELECT /* hooksq.StatsOf */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'sent') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed,
+       count(*) FILTER (WHERE state = 'busy' AND until_at <= now()) AS expired
+FROM   hooks
+WHERE  kind = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -91,6 +91,17 @@ SELECT /* urlsq.Stats */
        count(*) FILTER (WHERE processed = true) AS done
 FROM   urls;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same job is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param jobValue int32
+SELECT /* urlsq.StatsOf */
+       count(*) FILTER (WHERE processed = false) AS ready,
+       count(*) FILTER (WHERE processed = true) AS done
+FROM   urls
+WHERE  job = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

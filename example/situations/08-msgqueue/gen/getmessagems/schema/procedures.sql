@@ -290,6 +290,28 @@ SELECT /* getmessagems.Stats */
 FROM   dbo.MsgQueue;
 GO
 
+-- stats: counts by state the rows that a claim with the same MsgTypeCode is for
+-- locks: none
+-- index: none; it reads the whole table
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE dbo.MsgQueue_stats_of
+    @msgTypeCode nvarchar(4000)
+AS
+SELECT /* getmessagems.StatsOf */
+       count(CASE WHEN State = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN State = 'A' THEN 1 END) AS running,
+       count(CASE WHEN State = 'C' THEN 1 END) AS done,
+       count(CASE WHEN State = 'E' THEN 1 END) AS failed,
+       count(CASE WHEN State = 'A' AND StartTime <= DATEADD(minute, -10, GETDATE()) THEN 1 END) AS expired,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN State = 'N' THEN CreateTime END), GETDATE()) / 1000.0 AS oldest_ready,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN State = 'A' THEN StartTime END), GETDATE()) / 1000.0 AS oldest_running,
+       avg(CASE WHEN State = 'C' THEN DATEDIFF_BIG(millisecond, CreateTime, StartTime) / 1000.0 END) AS mean_wait,
+       avg(CASE WHEN State = 'C' THEN DATEDIFF_BIG(millisecond, StartTime, EndTime) / 1000.0 END) AS mean_run
+FROM   dbo.MsgQueue
+WHERE  MsgTypeCode = CONVERT(varchar(8000), @msgTypeCode);
+GO
+
 -- peek: ready rows, as a claim would take them
 -- locks: none
 -- index: IX_MsgQueue_New (MsgTypeCode, CreateTime, MsgQueueId) WHERE State = 'N'
