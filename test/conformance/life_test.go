@@ -467,18 +467,18 @@ func proveMethods(t *testing.T, s *subject) {
 }
 
 // statsOfTopic: where all rows are of one topic its figures are those of the table; another topic has none.
-func (x *table) statsOfTopic(t *testing.T, all reflect.Value) {
-	t.Helper()
-	ctx := limited(t, time.Minute)
-	out, err := x.q.call(ctx, "StatsOf")
+func (t *table) statsOfTopic(tb testing.TB, all reflect.Value) {
+	tb.Helper()
+	ctx := limited(tb, time.Minute)
+	out, err := t.q.call(ctx, "StatsOf")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	other := x.q
+	other := t.q
 	other.group = "other"
 	none, err := other.call(ctx, "StatsOf")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for i := range all.NumField() {
 		name := all.Type().Field(i).Name
@@ -486,10 +486,10 @@ func (x *table) statsOfTopic(t *testing.T, all reflect.Value) {
 			continue // a span, which grows meanwhile
 		}
 		if got, want := out[0].Field(i).Int(), all.Field(i).Int(); got != want {
-			t.Errorf("StatsOf counts %d rows as %s, want %d", got, name, want)
+			tb.Errorf("StatsOf counts %d rows as %s, want %d", got, name, want)
 		}
-		if got := none[0].Field(i).Int(); got != 0 && len(x.shape.topics) > 0 {
-			t.Errorf("StatsOf of another topic counts %d rows as %s", got, name)
+		if got := none[0].Field(i).Int(); got != 0 && len(t.shape.topics) > 0 {
+			tb.Errorf("StatsOf of another topic counts %d rows as %s", got, name)
 		}
 	}
 }
