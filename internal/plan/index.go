@@ -34,6 +34,7 @@ type wanted struct {
 	due     *schema.Column   // when rows are due that wait for a time; nil where none do, or nothing says it
 	asked   []*schema.Column // of which callers say several values, or none
 	like    []*schema.Column // in which rows are alike with another one, so that none of them is null
+	beside  []*schema.Column // which conditions of the statement read, and an index has beside its keys
 	nulls   []*schema.Column // of the fixed ones, which rows that are wanted may lack a value in
 	sorted  bool             // it does not give the order
 	rival   string           // the index of the table that the server may take before it, "" where it takes none
@@ -148,6 +149,10 @@ func (b *builder) readyIndex(unordered bool) wanted {
 		}
 	}
 	speaks := func(t queue.Test) bool { return t.Op == queue.Raw }
+	if done := b.spec.Transitions[queue.Finish]; done != nil && !done.Delete && b.spec.Cycle == nil && !b.tells(queue.Done) &&
+		slices.ContainsFunc(b.read(b.stateTests(queue.Ready)), func(t queue.Test) bool { return b.refusesBeside(w, t) }) {
+		w.why = strings.TrimSuffix(w.why, " and finished rows cost nothing") // they are as ready ones, and SQL refuses them
+	}
 	if len(w.columns) == 0 && len(w.predicate()) == 0 && (b.tells(queue.Done) || b.tells(queue.Failed) || slices.ContainsFunc(b.read(b.stateTests(queue.Ready)), speaks)) {
 		w.why = passesOver
 	}
@@ -259,6 +264,7 @@ func (b *builder) readyIndex(unordered bool) wanted {
 	if !w.sorted && len(b.spec.Order) > 0 && !b.locksTable() && !b.findsFirst() {
 		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
+	w.beside = b.readBeside(w)
 	rival, keys := b.rival(w)
 	leads := len(keys) > 0
 	if leads {
@@ -278,7 +284,9 @@ func (b *builder) readyIndex(unordered bool) wanted {
 		}
 	}
 	short, fits := b.fit(w)
-	short.name = b.sharedName(short)
+	if _, shared := b.advisedBy(short); shared != nil {
+		short.name, short.beside = shared.Name, b.own(shared.made).Include
+	}
 	if !fits {
 		short.why, short.then, short.sorted = sortedClaim+": "+b.tooLong(w, short), "", true
 		if len(short.columns) == 0 {
@@ -365,6 +373,28 @@ func (b *builder) askedLast(w wanted) (columns []*schema.Column) {
 	return columns
 }
 
+// readBeside returns the columns that SQL of a claim reads to refuse rows, and which are no keys of an index,
+// where an index may have them beside its keys: a row that is refused is else looked up in the table.
+func (b *builder) readBeside(w wanted) (columns []*schema.Column) {
+	if !b.can(dialect.IndexInclude) || len(w.columns) == 0 {
+		return nil
+	}
+	keys := b.columnsOf(b.made(w))
+	for _, c := range b.spec.Table.Columns {
+		reads := func(t queue.Test) bool { return b.refusesBeside(w, t) && b.spec.ReadsSurely(t.SQL, c) }
+		has := func(k schema.IndexColumn) bool { return k.Column == c }
+		if slices.ContainsFunc(b.read(b.stateTests(queue.Ready)), reads) && !slices.ContainsFunc(keys, has) && !b.unindexed(c) {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// refusesBeside reports whether a test is SQL that no predicate of a wanted index says.
+func (b *builder) refusesBeside(w wanted, t queue.Test) bool {
+	return t.Op == queue.Raw && !slices.ContainsFunc(w.predicate(), func(p queue.Test) bool { return p.Op == queue.Raw && p.SQL == t.SQL })
+}
+
 // askNote says what becomes of rows that have other values than the caller asks for, where an
 // index with those columns serves.
 func (b *builder) askNote(w wanted, columns []schema.IndexColumn) string {
@@ -382,27 +412,36 @@ func (b *builder) askNote(w wanted, columns []schema.IndexColumn) string {
 	return text
 }
 
-// refuseNote says what becomes of ready rows that a condition in SQL refuses, where an index with those
-// columns serves that lacks what the condition reads.
-func (b *builder) refuseNote(w wanted, columns []schema.IndexColumn) string {
+// refuseNote says what becomes of ready rows that a condition in SQL refuses, where an index serves: it may
+// have all that the condition reads.
+func (b *builder) refuseNote(w wanted, ix *schema.Index) string {
 	if w.kind != "ready" || strings.HasPrefix(w.why, passesOver) {
 		return ""
 	}
-	refuses := func(t queue.Test) bool {
-		if t.Op != queue.Raw || slices.ContainsFunc(w.predicate(), func(p queue.Test) bool { return p.Op == queue.Raw && p.SQL == t.SQL }) {
-			return false
+	refuses, reads, lacks := false, false, false
+	for _, t := range b.read(b.stateTests(queue.Ready)) {
+		if !b.refusesBeside(w, t) {
+			continue
 		}
-		return source.Mentions(t.SQL, "select") || slices.ContainsFunc(b.spec.Table.Columns, func(c *schema.Column) bool {
+		refuses, lacks = true, lacks || source.Mentions(t.SQL, "select")
+		for _, c := range b.spec.Table.Columns {
+			if !source.Mentions(t.SQL, c.Name) {
+				continue
+			}
 			holds := func(x schema.IndexColumn) bool {
 				return x.Column == c || x.Expr != "" && source.Mentions(x.Expr, c.Name)
 			}
-			return source.Mentions(t.SQL, c.Name) && !slices.ContainsFunc(columns, holds)
-		})
+			reads = true
+			lacks = lacks || !slices.Contains(ix.Include, c) && !slices.ContainsFunc(b.columnsOf(ix), holds)
+		}
 	}
-	if !slices.ContainsFunc(b.read(b.stateTests(queue.Ready)), refuses) {
-		return ""
+	switch {
+	case refuses && lacks:
+		return "; rows that a condition of the queue refuses are read and passed over"
+	case refuses && reads && b.can(dialect.IndexInclude) && len(ix.Include) > 0:
+		return "; rows that a condition of the queue refuses are passed over in it"
 	}
-	return "; rows that a condition of the queue refuses are read and passed over"
+	return ""
 }
 
 // waitNote says what becomes of rows that wait for their time where an index with those columns
@@ -703,7 +742,7 @@ func (b *builder) keyBytes(k indexKey) int {
 
 // made returns a wanted index as the schema would have it if it stood.
 func (b *builder) made(w wanted) *schema.Index {
-	ix := &schema.Index{Name: w.name, Method: "btree", Where: strings.Join(b.newScope().tests(w.predicate()), " AND ")}
+	ix := &schema.Index{Name: w.name, Method: "btree", Include: w.beside, Where: strings.Join(b.newScope().tests(w.predicate()), " AND ")}
 	for _, k := range w.columns {
 		first := b.d.NullsLow != k.desc
 		if k.nulls != "" {
@@ -1042,7 +1081,7 @@ func (b *builder) buildIndexes() {
 		}
 		ix := Index{Name: w.name, Why: w.why, Lacking: w.lacking}
 		made := b.made(w)
-		ix.Why += b.refuseNote(w, made.Columns) + b.waitNote(w, made.Columns) + b.askNote(w, made.Columns)
+		ix.Why += b.refuseNote(w, made) + b.waitNote(w, made.Columns) + b.askNote(w, made.Columns)
 		switch have, how := b.best(b.spec.Table.Indexes, w); {
 		case have == nil:
 			if other, how := b.best(advised, w); other != nil {
@@ -1087,7 +1126,7 @@ func (b *builder) buildIndexes() {
 			continue // that of a key that the database names: nothing to create, and no name to look for
 		default:
 			made = nil
-			ix.Have, ix.Why = have.Name, w.why+b.refuseNote(w, b.columnsOf(have))+b.waitNote(w, b.columnsOf(have))+b.askNote(w, b.columnsOf(have))+b.nullsNote(w)
+			ix.Have, ix.Why = have.Name, w.why+b.refuseNote(w, have)+b.waitNote(w, b.columnsOf(have))+b.askNote(w, b.columnsOf(have))+b.nullsNote(w)
 			ix.serve(b, have, how, w)
 			if how == wholly && !b.namesServing(w) {
 				ix.take(b, w)
@@ -1268,7 +1307,9 @@ func (b *builder) advisedBy(w wanted) (*Package, *Index) {
 		func(ix *Index) bool { return ix.On == b.indexOn(w) },
 		func(ix *Index) bool {
 			made := b.own(ix.made)
-			return made != nil && b.serves(made, w) == wholly && b.holdsSpare(made, w)
+			keys := w
+			keys.beside = nil // it is not worth a further index
+			return made != nil && b.serves(made, w) == wholly && b.holdsSpare(made, keys)
 		},
 	} {
 		for _, p := range b.earlier {
@@ -1295,16 +1336,11 @@ func (b *builder) own(made *schema.Index) *schema.Index {
 			return nil
 		}
 	}
-	return &own
-}
-
-// sharedName returns the name of an index, that of an earlier package over the table where one
-// advises what serves as well.
-func (b *builder) sharedName(w wanted) string {
-	if _, ix := b.advisedBy(w); ix != nil {
-		return ix.Name
+	own.Include = nil
+	for _, c := range made.Include {
+		own.Include = append(own.Include, b.spec.Table.Column(c.Name))
 	}
-	return w.name
+	return &own
 }
 
 // keys returns the keys of an index as DDL.
@@ -1327,6 +1363,14 @@ func (b *builder) keys(w wanted) []string {
 	return texts
 }
 
+// besideKeys returns the columns that an index has beside its keys, as DDL.
+func (b *builder) besideKeys(w wanted) (names []string) {
+	for _, c := range w.beside {
+		names = append(names, b.d.Ident(c.Name))
+	}
+	return names
+}
+
 // noIndex is what is said of a statement that no index serves.
 const noIndex = "none; it reads the table until it has found enough"
 
@@ -1342,6 +1386,9 @@ func (b *builder) indexText(w wanted) string {
 		return noIndex
 	}
 	text := "(" + strings.Join(b.keys(w), ", ") + ")"
+	if beside := b.besideKeys(w); len(beside) > 0 {
+		text += " INCLUDE (" + strings.Join(beside, ", ") + ")"
+	}
 	if where := w.predicate(); len(where) > 0 {
 		text += " WHERE " + strings.Join(b.newScope().tests(where), " AND ")
 	}
@@ -1350,7 +1397,7 @@ func (b *builder) indexText(w wanted) string {
 
 // existingText describes an index of the table on one line of a comment.
 func (b *builder) existingText(ix *schema.Index) string {
-	var w wanted
+	w := wanted{beside: ix.Include}
 	for _, c := range ix.Columns {
 		k := indexKey{column: c.Column, sql: unwrapped(c.Expr), desc: c.Desc}
 		if c.Column == nil || !c.Column.NotNull {
@@ -1648,7 +1695,7 @@ func compares(t queue.Test) bool {
 func (b *builder) indexDDL(w wanted) string {
 	v := b.base("")
 	v.Index = b.d.Ident(w.name)
-	v.Columns = b.keys(w)
+	v.Columns, v.Include = b.keys(w), b.besideKeys(w)
 	v.Computes = slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == nil })
 	v.Where = b.newScope().tests(w.predicate())
 	sql, _, err := b.d.Render("index", v)
@@ -1720,9 +1767,11 @@ func (b *builder) serves(ix *schema.Index, w wanted) service {
 
 // holdsSpare reports whether an index has all that it may lack and serve.
 func (b *builder) holdsSpare(ix *schema.Index, w wanted) bool {
-	return !slices.ContainsFunc(w.columns, func(k indexKey) bool {
-		return k.spare && !slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool { return c.Column == k.column })
-	})
+	has := func(column *schema.Column) bool {
+		return slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool { return c.Column == column })
+	}
+	return !slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.spare && !has(k.column) }) &&
+		!slices.ContainsFunc(w.beside, func(c *schema.Column) bool { return !has(c) && !slices.Contains(ix.Include, c) })
 }
 
 // findsOne reports whether no two rows have in the columns of an index what the wanted ones have, or the

@@ -81,15 +81,16 @@ type values struct {
 	Body            string
 	// Partitioned: the table has partitions.
 	Partitioned bool
-	TableLocks  bool    // the storage engine locks no rows
-	Computes    bool    // a column of the index is an expression
-	Horizon     horizon // of a log: what is read before the rows are, below which they are taken
-	Replan      bool    // an argument may be null and then narrows nothing: no plan is good for both
-	Plain       bool    // rows are read that nobody locks: no hint says how to pass over them
-	JSON        bool    // batches travel as JSON
-	Cursor      string  // what a block gives its rows back by
-	Counts      string  // what a block gives its counts back by
-	Key         string  // the key that an insert gives back by NewKey
+	TableLocks  bool     // the storage engine locks no rows
+	Include     []string // columns that stand in the index beside its keys
+	Computes    bool     // a column of the index is an expression
+	Horizon     horizon  // of a log: what is read before the rows are, below which they are taken
+	Replan      bool     // an argument may be null and then narrows nothing: no plan is good for both
+	Plain       bool     // rows are read that nobody locks: no hint says how to pass over them
+	JSON        bool     // batches travel as JSON
+	Cursor      string   // what a block gives its rows back by
+	Counts      string   // what a block gives its counts back by
+	Key         string   // the key that an insert gives back by NewKey
 	NewKey      string
 	Triggers    bool // the DDL of the table has triggers
 	Absent      bool // an insert leaves out what is there already

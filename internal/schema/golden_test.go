@@ -176,6 +176,13 @@ func (p *printer) table(t *Table) {
 		if ix.Clustered {
 			words += " clustered"
 		}
+		if len(ix.Include) > 0 {
+			var beside []string
+			for _, c := range ix.Include {
+				beside = append(beside, c.Name)
+			}
+			words += " include (" + strings.Join(beside, ", ") + ")"
+		}
 		if ix.Where != "" {
 			words += " where " + p.expression(ix.Where)
 		}

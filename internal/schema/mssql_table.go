@@ -105,7 +105,14 @@ func (m *mssql) keyRest(r *tolerant, k *keyDefinition) {
 // keyOption reads one option behind the columns of an index.
 func (m *mssql) keyOption(r *tolerant, k *keyDefinition) bool {
 	switch {
-	case r.accept("include"), r.accept("order"):
+	case r.accept("include"):
+		from, to := r.group()
+		for i := from; i < to; i++ {
+			if r.isName(i) {
+				k.include = append(k.include, r.nameAt(r.st, i))
+			}
+		}
+	case r.accept("order"):
 		r.group()
 	case r.accept("where"):
 		start := r.i

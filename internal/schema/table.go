@@ -384,6 +384,9 @@ type Index struct {
 	Invisible bool
 	// Clustered: the rows of the table are kept in it, where the DDL can say so (SQL Server).
 	Clustered bool
+	// Include are columns that stand in it beside its keys, where the reader of the DDL
+	// knows them (SQL Server).
+	Include []*Column
 
 	noRowLocks string // see Table.NoRowLocks
 }

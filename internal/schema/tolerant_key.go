@@ -28,14 +28,15 @@ type keyDefinition struct {
 	invisible bool
 	// overlaps: a period is part of it, so that it holds no two rows apart.
 	overlaps   bool
-	clustered  bool   // it is the table
-	replaces   bool   // an index of that name is built anew
-	index      bool   // CREATE INDEX, and no constraint
-	off        bool   // DISABLE
-	using      string // the index that enforces it, "" where the statement names none
-	where      string // predicate as written, "" when there is none
-	partition  string // the column that it spreads the table over partitions by
-	noRowLocks string // see Table.NoRowLocks
+	clustered  bool     // it is the table
+	replaces   bool     // an index of that name is built anew
+	index      bool     // CREATE INDEX, and no constraint
+	off        bool     // DISABLE
+	using      string   // the index that enforces it, "" where the statement names none
+	where      string   // predicate as written, "" when there is none
+	include    []string // columns beside the keys
+	partition  string   // the column that it spreads the table over partitions by
+	noRowLocks string   // see Table.NoRowLocks
 }
 
 // A keyPart is one column or expression of it.
@@ -192,6 +193,11 @@ func (r *tolerant) addKey(t *draft, k *keyDefinition) {
 			}
 		}
 		ix.Columns = append(ix.Columns, c)
+	}
+	for _, name := range k.include {
+		if c := t.Column(name); c != nil {
+			ix.Include = append(ix.Include, c)
+		}
 	}
 	if r.take != nil {
 		r.take(r, t, k, ix)

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: IX_TaskQueue (Priority DESC, TmEnqueue, Id) WHERE Status = 0
+-- index: IX_TaskQueue (Priority DESC, TmEnqueue, Id) INCLUDE (Data) WHERE Status = 0
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Claim */ picked AS (
@@ -250,7 +250,7 @@ FROM   dbo.TaskQueue;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: IX_TaskQueue (Priority DESC, TmEnqueue, Id) WHERE Status = 0
+-- index: IX_TaskQueue (Priority DESC, TmEnqueue, Id) INCLUDE (Data) WHERE Status = 0
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* tasksq.Peek */ TOP (@p1)

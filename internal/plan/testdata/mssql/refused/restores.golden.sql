@@ -1,0 +1,263 @@
+-- Package restoresq uses the table dbo.restores as a queue of jobs on SQL Server 2012 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: restores_next (state, wanted, id) INCLUDE (ignored)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* restoresq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, started_at, state, wanted
+    FROM   dbo.restores WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 0
+    AND    (ignored = 0)
+    ORDER  BY wanted, id
+)
+UPDATE picked
+SET    started_at = SYSUTCDATETIME(),
+       state = 1
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.started_at, 126), inserted.wanted;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: started_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID StartedAt
+UPDATE /* restoresq.Complete */ dbo.restores WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    state = 2
+OUTPUT inserted.id
+WHERE  ((id = @p0 AND started_at = CONVERT(datetime2, @p0, 126)))
+AND    state = 1;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: started_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID StartedAt
+UPDATE /* restoresq.Fail */ dbo.restores WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    started_at = NULL,
+       state = 0
+OUTPUT inserted.id
+WHERE  ((id = @p0 AND started_at = CONVERT(datetime2, @p0, 126)))
+AND    state = 1;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: started_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID StartedAt
+UPDATE /* restoresq.Requeue */ dbo.restores WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    started_at = NULL,
+       state = 0
+OUTPUT inserted.id
+WHERE  ((id = @p0 AND started_at = CONVERT(datetime2, @p0, 126)))
+AND    state = 1;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: started_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID StartedAt
+UPDATE /* restoresq.Extend */ dbo.restores WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    started_at = SYSUTCDATETIME()
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.started_at, 126)
+WHERE  ((id = @p0 AND started_at = CONVERT(datetime2, @p0, 126)))
+AND    state = 1;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: restores_next (state, wanted, id) INCLUDE (ignored), which finds the rows that somebody has by state
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* restoresq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, started_at, state
+    FROM   dbo.restores WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 1
+    AND    started_at <= DATEADD(minute, -10, SYSUTCDATETIME())
+)
+UPDATE picked
+SET    started_at = NULL,
+       state = 0
+OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: restores_next (state, wanted, id) INCLUDE (ignored); it reads those that are not old enough as well, which one on (state, started_at) would not
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* restoresq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   dbo.restores WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 2
+    AND    started_at <= DATEADD(millisecond, -(@p2 - FLOOR(@p2)) * 1000, DATEADD(second, -FLOOR(@p2), SYSUTCDATETIME()))
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new row, ready while the conditions of the queue hold
+-- locks: nothing that others wait for
+-- arguments: 1: new Wanted
+INSERT /* restoresq.Enqueue */ INTO dbo.restores
+       (wanted)
+OUTPUT inserted.id
+VALUES (@p1);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* restoresq.Stats */
+       count(CASE WHEN state = 0 AND (ignored = 0) THEN 1 END) AS ready,
+       count(CASE WHEN state = 1 THEN 1 END) AS running,
+       count(CASE WHEN state = 2 THEN 1 END) AS done,
+       count(CASE WHEN state = 1 AND started_at <= DATEADD(minute, -10, SYSUTCDATETIME()) THEN 1 END) AS expired,
+       DATEDIFF(second, min(CASE WHEN state = 1 THEN started_at END), SYSUTCDATETIME()) * 1.0 AS oldest_running
+FROM   dbo.restores;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: restores_next (state, wanted, id) INCLUDE (ignored)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* restoresq.Peek */ TOP (@p1)
+       id, wanted
+FROM   dbo.restores WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 0
+AND    (ignored = 0)
+ORDER  BY wanted, id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* restoresq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2012'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2012';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* restoresq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'int'),
+                  ('started_at', 'datetime2'),
+                  ('state', 'tinyint'),
+                  ('wanted', 'int')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = 'dbo'
+       AND have.TABLE_NAME = 'restores'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* restoresq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('dbo.restores')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('dbo.restores')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* restoresq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('restores_next', 'state, wanted, id', 'state, wanted', '')
+       ) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           CROSS  APPLY (
+                      SELECT (
+                                 SELECT LOWER(c.name) + CASE k.is_descending_key WHEN 1 THEN ' desc' ELSE '' END + ', '
+                                 FROM   sys.index_columns AS k
+                                 INNER  JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
+                                 WHERE  k.object_id = have.object_id
+                                 AND    k.index_id = have.index_id
+                                 AND    k.key_ordinal > 0
+                                 ORDER  BY k.key_ordinal
+                                 FOR    XML PATH('')) AS columns,
+                             REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LOWER(COALESCE(have.filter_definition, '')),
+                                 '(', ''), ')', ''), '[', ''), ']', ''), '"', ''), ' ', '') AS predicate
+                  ) AS made
+           WHERE  have.object_id = OBJECT_ID('dbo.restores')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1
+                   OR want.columns <> ''
+                   AND have.type IN (1, 2)
+                   AND (CHARINDEX(want.columns + ', ', made.columns) = 1 OR made.columns = want.least + ', ')
+                   AND made.predicate = want.predicate)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are passed over in it; it also serves Recover: rows that somebody has, which are few: restores_next serves already
