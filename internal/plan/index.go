@@ -1106,6 +1106,9 @@ func (b *builder) buildIndexes() {
 				b.pkg.Notes = append(b.pkg.Notes, note)
 				continue
 			}
+			if sought := b.besidesOrder(w); sought != nil {
+				led, leads = sought, "; "+plainText(sought.Name)+" leads to the ready rows of what is asked for, which would be sorted then"
+			}
 			if led != nil {
 				ix.Why += leads + ": where those are few, decline this one (indexes: {" + w.kind + ": false})"
 			}
@@ -1115,7 +1118,10 @@ func (b *builder) buildIndexes() {
 				ix, made = shared, b.own(shared.made)
 				break
 			}
-			ix.On, ix.made, ix.Miss = b.indexOn(w), made, b.miss(w)
+			ix.On, ix.made = b.indexOn(w), made
+			if led == nil || w.kind != "ready" {
+				ix.Miss = b.miss(w)
+			}
 			ix.take(b, w)
 			ix.DDL, ix.Then = b.indexDDL(w), cmp.Or(b.buildNote(), w.then)
 			ix.Rule = b.longRule(w)
@@ -1218,6 +1224,37 @@ func (b *builder) besides(w wanted) (by *schema.Index) {
 		}
 	}
 	return by
+}
+
+// besidesOrder returns an index of the table that leads to the ready rows of the topics which a claim asks for, and
+// not in the order that is wanted; nil where none does, or the server locks what it sorts.
+func (b *builder) besidesOrder(w wanted) *schema.Index {
+	if w.kind != "ready" || w.sorted || b.can(dialect.LocksSorted) || b.can(dialect.SortsLocked) {
+		return nil
+	}
+	for _, ix := range b.spec.Table.Indexes {
+		if !ix.Invisible && ix.Name != "" && (ix.Method == "" || ix.Method == "btree") && ix.Where == "" && b.leadsByTopics(ix) {
+			if tests := b.behindTopics(ix); len(tests) > 0 && b.leaveOut(tests) {
+				return ix
+			}
+		}
+	}
+	return nil
+}
+
+// behindTopics returns the tests of ready rows by which an index that begins with the topics goes on: it leads
+// to the rows of their values.
+func (b *builder) behindTopics(ix *schema.Index) (tests []queue.Test) {
+	for _, c := range b.columnsOf(ix)[len(b.topics()):] {
+		i := slices.IndexFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
+			return t.Column == c.Column && c.Length == 0 && points(t) && constant(t)
+		})
+		if i < 0 {
+			break
+		}
+		tests = append(tests, b.stateTests(queue.Ready)[i])
+	}
+	return tests
 }
 
 // buildNote says what a server does while it builds an index, "" where others do not wait.
@@ -1840,17 +1877,7 @@ func (b *builder) seeks(ix *schema.Index, w wanted) bool {
 	if ix.Where != "" || !b.leadsByTopics(ix) || b.can(dialect.LocksSorted) {
 		return false
 	}
-	var tests []queue.Test
-	rest := b.columnsOf(ix)[len(b.topics()):]
-	for _, c := range rest {
-		i := slices.IndexFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
-			return t.Column == c.Column && c.Length == 0 && points(t) && constant(t)
-		})
-		if i < 0 {
-			break
-		}
-		tests = append(tests, b.stateTests(queue.Ready)[i])
-	}
+	rest, tests := b.columnsOf(ix)[len(b.topics()):], b.behindTopics(ix)
 	order := w.order()
 	if len(order) == 0 || len(tests) == 0 || !b.leaveOut(tests) {
 		return false
