@@ -1134,8 +1134,8 @@ func (b *builder) buildIndexes() {
 			made = nil
 			ix.Have, ix.Why = have.Name, w.why+b.refuseNote(w, have)+b.waitNote(w, b.columnsOf(have))+b.askNote(w, b.columnsOf(have))+b.nullsNote(w)
 			ix.serve(b, have, how, w)
-			if how == wholly && !b.namesServing(w) {
-				ix.take(b, w)
+			if !b.namesServing(w) {
+				ix.takeAs(b, have, how, w)
 			}
 			if b.can(dialect.NamedIndex) && b.namedIndex(w) == have {
 				ix.Lacking = map[string]string{"ready": "Claim and Peek fail, which name it", "expired": "Recover fails, which names it"}[w.kind]
@@ -1315,14 +1315,6 @@ func (ix *Index) take(b *builder, w wanted) {
 		slices.ContainsFunc(w.predicate(), func(t queue.Test) bool { return b.clockKind(t.Column) != "" && len(t.Values) > 0 }) {
 		return // what the catalog makes of an expression, or of a time, is not known
 	}
-	text := func(w wanted) string {
-		var names []string
-		for i, key := range b.keys(w) {
-			c := w.columns[i].column
-			names = append(names, c.Name+strings.TrimPrefix(key, b.d.Ident(c.Name)))
-		}
-		return strings.ToLower(strings.Join(names, ", "))
-	}
 	whole, short := w, w
 	if whole.columns = slices.Concat(w.columns[:w.fixed], slices.DeleteFunc(slices.Clone(w.columns[w.fixed:]), func(k indexKey) bool { return k.spare })); len(whole.columns) == 0 {
 		whole.columns = w.columns // of which any would do
@@ -1333,8 +1325,44 @@ func (ix *Index) take(b *builder, w wanted) {
 			break
 		}
 	}
-	ix.columns, ix.least = text(whole), text(short)
+	ix.columns, ix.least = b.catalogKeys(whole), b.catalogKeys(short)
 	ix.predicate = strings.ToLower(unspaced.Replace(predicate))
+}
+
+// catalogKeys returns the keys of an index as the questions of Verify make them of the catalog.
+func (b *builder) catalogKeys(w wanted) string {
+	var names []string
+	for i, key := range b.keys(w) {
+		c := w.columns[i].column
+		names = append(names, c.Name+strings.TrimPrefix(key, b.d.Ident(c.Name)))
+	}
+	return strings.ToLower(strings.Join(names, ", "))
+}
+
+// takeAs says of an index of the table which of another name Verify takes as well: one that begins with as many of
+// its columns as serve. What would be advised, had the table none, may be another.
+func (ix *Index) takeAs(b *builder, have *schema.Index, how service, w wanted) {
+	if strings.Contains(have.Where, `\`) || slices.ContainsFunc(have.Columns, func(c schema.IndexColumn) bool { return c.Column == nil || c.Length > 0 }) {
+		return // what the catalog makes of it is not known
+	}
+	var of wanted
+	for _, c := range have.Columns {
+		of.columns = append(of.columns, indexKey{column: c.Column, desc: c.Desc, nulls: map[bool]string{true: "first", false: "last"}[c.NullsFirst]})
+	}
+	whole, short := of, of
+	for n := len(of.columns) - 1; n > 0; n-- {
+		first := *have
+		first.Unique, first.Columns = false, slices.Clone(have.Columns[:n])
+		if b.serves(&first, w) >= how {
+			short.columns = of.columns[:n]
+		}
+		first.Columns = append(first.Columns, schema.IndexColumn{Expr: "?"}) // whatever stands behind
+		if b.serves(&first, w) >= how {
+			whole.columns = of.columns[:n]
+		}
+	}
+	ix.columns, ix.least = b.catalogKeys(whole), b.catalogKeys(short)
+	ix.predicate = strings.ToLower(unspaced.Replace(normal(have.Where)))
 }
 
 // advisedBy returns an earlier package over the table and an index that it advises, which is the same or

@@ -274,7 +274,7 @@ AND    have.is_disabled = 0;
 SELECT /* byidq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('PK__jobs', '', '', ''),
+           VALUES ('PK__jobs', 'id', 'id', ''),
                   ('jobs_byid_expired', 'till', 'till', 'state=''busy''')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (

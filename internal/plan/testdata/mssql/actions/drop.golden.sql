@@ -137,7 +137,7 @@ AND    have.is_disabled = 0;
 SELECT /* dropq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_host', 'host, id', 'host', '')
+           VALUES ('jobs_host', 'host', 'host', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -141,7 +141,7 @@ AND    have.is_disabled = 0;
 SELECT /* endq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_host', '', '', '')
+           VALUES ('jobs_host', 'host', 'host', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

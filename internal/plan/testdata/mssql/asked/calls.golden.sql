@@ -139,7 +139,7 @@ AND    have.is_disabled = 0;
 SELECT /* callsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('PK__calls', '', '', '')
+           VALUES ('PK__calls', 'id', 'id', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -206,7 +206,7 @@ AND    have.is_disabled = 0;
 SELECT /* momentsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('moments_state', 'state, at, id', 'state', '')
+           VALUES ('moments_state', 'state', 'state', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -235,7 +235,7 @@ AND    have.is_disabled = 0;
 SELECT /* partitionsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('dequeue', 'state, kind, part, priority, id', 'state, kind, part, priority', '')
+           VALUES ('dequeue', 'part, state, priority', 'part, state, priority', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -277,7 +277,7 @@ AND    have.is_disabled = 0;
 SELECT /* filesq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('files_node', 'node', 'node', 'statusin0,3'),
+           VALUES ('files_node', 'node, status', 'node, status', ''),
                   ('files_expired', 'began', 'began', 'status=4')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (

@@ -321,7 +321,7 @@ WHERE  DATEDIFF_BIG(millisecond, CONVERT(datetime, @p1, 126), GETDATE()) / 1000.
 SELECT /* msgqueue.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('IX_MsgQueue_Ready', 'state, msgtypecode, createtime, msgqueueid', 'state, msgtypecode, createtime', '')
+           VALUES ('IX_MsgQueue_Ready', 'msgtypecode, createtime, msgqueueid', 'msgtypecode, createtime', 'state=''n''')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

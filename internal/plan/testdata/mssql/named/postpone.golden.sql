@@ -134,7 +134,7 @@ AND    have.is_disabled = 0;
 SELECT /* postponeq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('PK__jobs', '', '', '')
+           VALUES ('PK__jobs', 'id', 'id', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

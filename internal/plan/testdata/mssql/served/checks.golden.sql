@@ -171,7 +171,7 @@ AND    have.is_disabled = 0;
 SELECT /* checksq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('checks_added', 'added, over, id', 'added, over', '')
+           VALUES ('checks_added', 'added, over', 'added, over', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -313,8 +313,8 @@ AND    have.is_disabled = 0;
 SELECT /* printsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('prints_ready', 'state, rank, id', 'state, rank', ''),
-                  ('prints_till', 'till, state', 'till, state', '')
+           VALUES ('prints_ready', 'rank, id', 'rank', 'state=''n'''),
+                  ('prints_till', 'till', 'till', 'state=''a''')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -317,7 +317,7 @@ AND    have.is_disabled = 0;
 SELECT /* chunkq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('chunk_step', '', '', ''),
+           VALUES ('chunk_step', 'run_id, step_id, state, seq, id', 'run_id, step_id, state, seq', ''),
                   ('chunk_expired', 'started', 'started', 'state=''running''')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (

@@ -257,7 +257,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* byidq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_pkey', '', '', ''),
+FROM   (VALUES ('jobs_pkey', 'id', 'id', ''),
                ('jobs_expired', 'till', 'till', 'state=''busy''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -114,7 +114,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* remarkq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_host', '', '', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('jobs_host', 'host', 'host', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -102,7 +102,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* reprioq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_pkey', '', '', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('jobs_pkey', 'id', 'id', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

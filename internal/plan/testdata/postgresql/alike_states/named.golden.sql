@@ -238,7 +238,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 SELECT /* namedq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('named_ready', 'id nulls first', 'id nulls first', 'state=''new'''),
-               ('named_waiting', 'kind, name', 'kind, name', 'state=''new''')) AS want (name, columns, least, predicate)
+               ('named_waiting', 'kind, name', 'kind, name', 'state=''new''andnameisnotnull')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -242,7 +242,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 SELECT /* onceq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('once_ready', 'id nulls first', 'id nulls first', 'state=''new'''),
-               ('once_key', 'key', 'key', 'state=''new''')) AS want (name, columns, least, predicate)
+               ('once_key', 'key', 'key', 'state=''new''andkeyisnotnull')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -114,7 +114,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* callsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('calls_pkey', '', '', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('calls_pkey', 'id', 'id', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

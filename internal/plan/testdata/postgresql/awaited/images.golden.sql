@@ -292,7 +292,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 SELECT /* imagesq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('images_ready', 'queue, added, id', 'queue, added, id', 'status=''new''andretry>0'),
-               ('heartbeat_index', 'heartbeat', 'heartbeat', 'status=''running''')) AS want (name, columns, least, predicate)
+               ('heartbeat_index', 'heartbeat', 'heartbeat', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -203,7 +203,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* servedq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('served_state', 'id', 'id', 'state=''new''')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('served_state', 'state, id', 'state, id', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -149,7 +149,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* heldq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('held_pkey', '', '', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('held_pkey', 'id', 'id', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -216,7 +216,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* lettersq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('letters_ref_key', '', '', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('letters_ref_key', 'ref', 'ref', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

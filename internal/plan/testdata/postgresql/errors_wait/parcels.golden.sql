@@ -215,7 +215,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* parcelsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('parcels_pkey', '', '', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('parcels_pkey', 'id', 'id', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -213,7 +213,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 SELECT /* eventsq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('events_ready', 'made_at, id', 'made_at, id', 'busy=false'),
-               ('events_of_hosts', 'host_id, kind', 'host_id, kind', 'busy=true')) AS want (name, columns, least, predicate)
+               ('events_of_hosts', 'host_id, kind, busy', 'host_id, kind, busy', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -294,7 +294,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* mailsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('mails_waiting', 'enqueued, id', 'enqueued, id', 'statusin''retry'',''waiting'''),
+FROM   (VALUES ('mails_waiting', 'enqueued, id', 'enqueued, id', 'status=''waiting''orstatus=''retry'''),
                ('mails_expired', 'claimed', 'claimed', 'status=''in_process''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

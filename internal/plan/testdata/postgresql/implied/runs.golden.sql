@@ -293,8 +293,8 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* runsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('runs_open', '', '', ''),
-               ('runs_hosts', '', '', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('runs_open', 'queued', 'queued', 'statenotin''done'',''failed'''),
+               ('runs_hosts', 'host', 'host', 'state=''busy''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

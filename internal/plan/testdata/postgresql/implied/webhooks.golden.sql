@@ -147,7 +147,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* webhooksq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('webhooks_pending', 'created, id', 'created, id', 'sent=false')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('webhooks_pending', 'created, id', 'created, id', 'sent=''f''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -259,7 +259,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* quejobsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('que_jobs_pkey', 'queue, priority, run_at, job_id', 'queue, priority, run_at, job_id', 'error_count<15')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('que_jobs_pkey', 'queue, priority, run_at, job_id', 'queue, priority, run_at, job_id', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -205,7 +205,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* recordsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('records_ready', 'of_table, part, consume_after, id', 'of_table, part, consume_after, id', 'status=1')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('records_ready', 'part, of_table, consume_after, id', 'part, of_table, consume_after, id', 'status=1')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -463,7 +463,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* channelq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('int_channel_message_pk', 'group_key, region, created_date, message_sequence', 'group_key, region, created_date, message_sequence', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('int_channel_message_pk', 'region, group_key, created_date, message_sequence', 'region, group_key, created_date, message_sequence', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

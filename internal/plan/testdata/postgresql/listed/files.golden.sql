@@ -283,7 +283,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* filesq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('files_node', 'node', 'node', 'statusin0,3'),
+FROM   (VALUES ('files_node', 'node, status', 'node, status', ''),
                ('files_expired', 'began', 'began', 'status=4')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

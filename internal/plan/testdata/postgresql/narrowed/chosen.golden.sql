@@ -227,7 +227,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* chosenq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('chosen_pkey', '', '', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('chosen_pkey', 'id', 'id', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -261,7 +261,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* seenq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('seen_pkey', 'id', 'id', 'tries<3'),
+FROM   (VALUES ('seen_pkey', 'id', 'id', ''),
                ('seen_expired', 'until', 'until', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

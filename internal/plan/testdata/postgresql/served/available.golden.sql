@@ -182,7 +182,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* availableq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('items_available', 'id', 'id', 'available=true')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('items_available', 'id', 'id', 'available')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -113,7 +113,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* cascadeq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('steps_pkey', '', '', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('steps_pkey', 'id', 'id', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

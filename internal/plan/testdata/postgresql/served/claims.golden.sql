@@ -231,7 +231,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* claimsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('claims_state_place_key', '', '', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('claims_state_place_key', 'state, place', 'state, place', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -192,7 +192,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* importsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('imports_processing', 'id', 'id', 'processing=false')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('imports_processing', 'processing', 'processing', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

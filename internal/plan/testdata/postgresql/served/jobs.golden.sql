@@ -215,7 +215,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* jobsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_status_id', 'id', 'id', 'status=''ready''')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('jobs_status_id', 'status, id', 'status, id', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

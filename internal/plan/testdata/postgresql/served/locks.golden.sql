@@ -261,8 +261,8 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* locksq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('locks_ordering', 'site, id', 'site, id', 'untilisnull'),
-               ('locks_shared', 'site', 'site', 'untilisnotnull'),
+FROM   (VALUES ('locks_ordering', 'site, id', 'site, id', 'siteisnotnullanduntilisnull'),
+               ('locks_shared', 'site', 'site', 'siteisnotnullanduntilisnotnull'),
                ('locks_until', 'until', 'until', 'untilisnotnull')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

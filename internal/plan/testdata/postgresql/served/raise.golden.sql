@@ -109,7 +109,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* raiseq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('steps_state', 'id', 'id', 'state=''new''')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('steps_state', 'state', 'state', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -121,7 +121,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* removalsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('removals_owner_key', '', '', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('removals_owner_key', 'owner', 'owner', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

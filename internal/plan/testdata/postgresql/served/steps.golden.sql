@@ -273,7 +273,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 SELECT /* stepsq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('steps_ready', 'id nulls first', 'id nulls first', 'state=''new'''),
-               ('steps_state', '', '', '')) AS want (name, columns, least, predicate)
+               ('steps_state', 'state', 'state', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -250,7 +250,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* tasksq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('tasks_main', '', '', ''),
+FROM   (VALUES ('tasks_main', 'priority, run_at', 'priority, run_at', 'available'),
                ('tasks_expired', 'since', 'since', 'available=false')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

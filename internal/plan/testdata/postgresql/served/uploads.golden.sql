@@ -227,7 +227,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* uploadsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('uploads_shop', 'shop', 'shop', 'statein''new'',''again''')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('uploads_shop', 'shop, state', 'shop, state', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

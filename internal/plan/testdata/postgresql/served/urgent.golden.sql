@@ -261,7 +261,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* urgentq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('urgent_main', 'priority desc, id desc', 'priority desc, id desc', 'state=''ready''')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('urgent_main', 'state, priority, id', 'state, priority, id', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

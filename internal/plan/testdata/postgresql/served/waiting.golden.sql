@@ -134,7 +134,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* waitingq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('files_waiting', 'id', 'id', 'processed=false')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('files_waiting', 'id', 'id', 'notprocessed')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

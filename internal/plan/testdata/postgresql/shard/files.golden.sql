@@ -147,7 +147,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* filesq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('files_open', 'id', 'id', 'processed=false')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('files_open', 'id', 'id', 'notprocessed')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

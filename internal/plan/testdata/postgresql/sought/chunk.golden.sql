@@ -321,7 +321,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* chunkq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('chunk_step', '', '', ''),
+FROM   (VALUES ('chunk_step', 'run_id, step_id, state, seq, id', 'run_id, step_id, state, seq, id', ''),
                ('chunk_expired', 'started', 'started', 'state=''running''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -309,7 +309,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* wikiq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('job_cmd_id', 'job_cmd, job_id', 'job_cmd, job_id', 'job_attempts<3')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('job_cmd_id', 'job_cmd, job_id', 'job_cmd, job_id', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

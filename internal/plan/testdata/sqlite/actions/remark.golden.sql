@@ -108,7 +108,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* remarkq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('jobs_host', '', '', '')
+    VALUES ('jobs_host', 'host', 'host', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

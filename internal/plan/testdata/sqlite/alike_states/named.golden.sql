@@ -182,7 +182,7 @@ OR     upper(have.type) <> upper(want.type);
 -- locks: none
 WITH /* namedq.Verify */ want (name, columns, least, predicate) AS (
     VALUES ('named_ready', 'id', 'id', 'state=''new'''),
-           ('named_waiting', 'kind, name', 'kind, name', 'state=''new''')
+           ('named_waiting', 'kind, name', 'kind, name', 'state=''new''andnameisnotnull')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

@@ -107,7 +107,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* restartq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('jobs_host', '', '', '')
+    VALUES ('jobs_host', 'host', 'host', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

@@ -227,7 +227,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* opsq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('operation_claim', '', '', '')
+    VALUES ('operation_claim', 'account, state', 'account, state', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,

@@ -263,7 +263,7 @@ WHERE  lower(current_setting('yb_effective_transaction_isolation_level')) <> 're
 -- locks: none
 SELECT /* byidq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_pkey', '', '', ''),
+FROM   (VALUES ('jobs_pkey', 'id', 'id', ''),
                ('jobs_expired', 'till', 'till', 'state=''busy''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

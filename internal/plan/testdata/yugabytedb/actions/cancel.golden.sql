@@ -113,7 +113,7 @@ WHERE  lower(current_setting('yb_effective_transaction_isolation_level')) <> 're
 -- locks: none
 SELECT /* cancelq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_pkey', '', '', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('jobs_pkey', 'id', 'id', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

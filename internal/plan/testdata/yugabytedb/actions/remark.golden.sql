@@ -120,7 +120,7 @@ WHERE  lower(current_setting('yb_effective_transaction_isolation_level')) <> 're
 -- locks: none
 SELECT /* remarkq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_host', '', '', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('jobs_host', 'host', 'host', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
