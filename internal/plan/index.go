@@ -113,8 +113,14 @@ func (b *builder) claimIndex() wanted {
 	if _, how := b.best(b.spec.Table.Indexes, ordered); how >= wholly {
 		return ordered
 	}
-	if w := b.readyIndex(true); b.serving(w) != nil {
+	w := b.readyIndex(true)
+	if b.serving(w) != nil {
 		return w
+	}
+	if p, _ := b.advisedBy(ordered); p == nil {
+		if p, _ := b.advisedBy(w); p != nil {
+			return w
+		}
 	}
 	return ordered
 }
@@ -1170,6 +1176,9 @@ func (ix *Index) serve(b *builder, have *schema.Index, how service, w wanted) {
 		ix.Why += b.passesRunning(have)
 	case asked:
 		ix.Why = "serves Claim: the rows of each value that is asked for, which are then sorted"
+		for _, c := range b.unled(have) {
+			ix.Why += "; rows of another " + plainText(c.Name) + " are read and passed over"
+		}
 	case sought:
 		ix.Why = "serves Claim: the ready rows of the values that are asked for, which are then sorted"
 	case single:
@@ -1870,14 +1879,31 @@ func (b *builder) meansRows() bool {
 
 // asksFor reports whether an index begins with what the caller of a claim says of the rows that it
 // means: these are read and sorted, and an index of all ready rows is not worth its while.
+// Where nobody says an order it may begin with some of it, as that of a foreign key does.
 func (b *builder) asksFor(ix *schema.Index) bool {
-	return b.meansRows() && ix.Where == "" && b.leadsByTopics(ix)
+	if !b.meansRows() || ix.Where != "" {
+		return false
+	}
+	return b.leadsByTopics(ix) || b.spec.Unordered && len(b.unled(ix)) < len(b.topics())
+}
+
+// unled returns the topics of a claim by which an index does not lead to rows.
+func (b *builder) unled(ix *schema.Index) []*schema.Column {
+	left := b.topics()
+	for _, c := range ix.Columns {
+		i := slices.Index(left, c.Column)
+		if c.Column == nil || c.Length > 0 || i < 0 {
+			break
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	return left
 }
 
 // walksPast reports whether an index gives the order of rows among which those that a caller names by
 // lists would have to be looked for, while another index of the table leads to them.
 func (b *builder) walksPast(ix *schema.Index, w wanted) bool {
-	if w.kind != "ready" || !b.meansRows() || b.leadsByTopics(ix) {
+	if w.kind != "ready" || !b.meansRows() || b.asksFor(ix) || b.leadsByTopics(ix) {
 		return false
 	}
 	listed := slices.ContainsFunc(b.topics(), func(c *schema.Column) bool {
