@@ -62,8 +62,10 @@ var strategies = []strategy{
 			return false, b.d.Title + " " + b.version.String() + " cannot return the rows of an UPDATE", b.sinceMend(dialect.Returning)
 		case b.can(dialect.OrderedUpdate):
 			return true, "UPDATE takes the first rows in queue order and returns them; of two claims that meet one is undone and made again", ""
-		case b.spec.Waits && b.can(dialect.RowLocks):
+		case b.spec.Waits && b.can(dialect.RowLocks) && b.claimsOne():
 			return true, "the claim waits for the lock of the row that its caller names, and UPDATE returns what it changed", ""
+		case b.spec.Waits && b.can(dialect.RowLocks):
+			return true, "the claim waits for locked rows, and UPDATE returns what it changed", ""
 		case b.can(dialect.SkipLocked):
 			return true, "the server passes over locked rows and UPDATE returns what it changed", ""
 		case b.d.SingleWriter:
@@ -99,8 +101,11 @@ var strategies = []strategy{
 				return false, why, mend
 			}
 		}
-		if b.spec.Waits {
+		switch {
+		case b.spec.Waits && b.claimsOne():
 			return true, "a block locks the row that its caller names, waiting for it, and writes it", ""
+		case b.spec.Waits:
+			return true, "a block locks the first rows in queue order, waiting for locked ones, and writes them", ""
 		}
 		return true, "a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them", ""
 	}},
@@ -136,8 +141,11 @@ var strategies = []strategy{
 		if len(b.spec.Key) == 0 {
 			return false, "rows have no key by which a locked row could be written", b.spec.AddKey() + "."
 		}
-		if b.spec.Waits {
+		switch {
+		case b.spec.Waits && b.claimsOne():
 			return true, "the row that the caller names is locked, waiting for it, and then written by its key", ""
+		case b.spec.Waits:
+			return true, "ready rows are locked, waiting for locked ones, and then written by their keys", ""
 		}
 		return true, "ready rows are locked, passing over locked ones, and then written by their keys", ""
 	}},

@@ -658,16 +658,24 @@ func (s *scope) freeOfGroup() []string {
 }
 
 // locksGroup is the condition that locks the group of a row; it holds when nobody
-// else has the lock.
+// else has the lock, or has waited until that is so where a claim is to wait.
 func (s *scope) locksGroup() string {
 	if b := s.builder; b.groupMode() == groupRow {
-		return s.unlessFree([]string{dialect.Fill(b.rowLock(), "table", s.lockTable(), "on", s.lockOn(), "line", groupLine)})
+		skip := ""
+		if b.can(dialect.SkipLocked) && !b.claimWaits() {
+			skip = " SKIP LOCKED"
+		}
+		return s.unlessFree([]string{dialect.Fill(b.rowLock(), "table", s.lockTable(), "on", s.lockOn(), "skip", skip, "line", groupLine)})
 	}
 	var parts []string
 	for _, c := range s.spec.Group.Columns {
 		parts = append(parts, s.d.Cast(s.column(c), "text"))
 	}
-	return s.unlessFree([]string{dialect.Fill(s.d.Fragments["group_number"].At(s.version),
+	lock := "group_number"
+	if s.claimWaits() {
+		lock = "group_number_wait"
+	}
+	return s.unlessFree([]string{dialect.Fill(s.d.Fragments[lock].At(s.version),
 		"table", s.shared.TableText, "group", strings.Join(parts, " || ' ' || "))})
 }
 
@@ -761,7 +769,7 @@ func (b *builder) lockGroups() *Statement {
 func (b *builder) narrowGroups(c *Claim, locked bool) {
 	if !locked {
 		locks := "the row of " + plainText(b.spec.Group.Lock.QualifiedName()) + " for each group, until commit"
-		if b.can(dialect.SkipLocked) {
+		if b.can(dialect.SkipLocked) && !b.claimWaits() {
 			locks += "; passes over groups that are locked"
 		}
 		c.Narrow = append(c.Narrow, b.picked("claim_group", "lock_batch", "locks the groups of the rows that claim_lock.sql locked", locks,
@@ -912,7 +920,7 @@ func (b *builder) groupRule() string {
 	}
 	if b.groupInSteps() {
 		rule += " A claim can come back with fewer jobs than are ready: it "
-		if b.groupMode() == groupRow && !b.can(dialect.SkipLocked) {
+		if b.claimWaits() || b.groupMode() == groupRow && !b.can(dialect.SkipLocked) {
 			return rule + "waits for groups that another claims from at that moment, and leaves out those that are full then."
 		}
 		rule += "passes over groups that another claims from at that moment."

@@ -93,6 +93,47 @@ func TestClaimsWaitForLockedRows(t *testing.T) {
 	}
 }
 
+// A claim of rows of one group waits for another claim of it, and takes what is behind the row that went.
+func TestClaimsWaitForTheirGroup(t *testing.T) {
+	for _, live := range []struct{ name, engine string }{{"postgres13", "postgresql"}, {"postgres18", "postgresql"}, {"mysql97", "mysql"}} {
+		t.Run(live.name, func(t *testing.T) {
+			c, db := liveCase(t, live.name, live.engine, "waits")
+			for _, text := range []string{
+				"INSERT INTO accounts VALUES (1, 2), (2, 1)",
+				"INSERT INTO mails (account, made) VALUES (1, CURRENT_TIMESTAMP), (1, CURRENT_TIMESTAMP), (1, CURRENT_TIMESTAMP), (2, CURRENT_TIMESTAMP), (2, CURRENT_TIMESTAMP)",
+			} {
+				if _, err := db.Exec(text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := c.variants(t, nil)["account"].Package
+			for _, group := range []struct{ account, want int }{{1, 1}, {2, 0}} {
+				holder, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = holder.Rollback() }()
+				if jobs := claimIn(t, holder, p, group.account); len(jobs) != 1 {
+					t.Fatalf("the first claim of account %d takes %d jobs", group.account, len(jobs))
+				}
+				took := make(chan int, 1)
+				go func() { took <- len(claimOnce(t, db, p, group.account)) }()
+				select {
+				case n := <-took:
+					t.Fatalf("a claim of account %d took %d jobs and did not wait for another", group.account, n)
+				case <-time.After(300 * time.Millisecond):
+				}
+				if err := holder.Commit(); err != nil {
+					t.Fatal(err)
+				}
+				if n := <-took; n != group.want {
+					t.Errorf("behind a claim of account %d another took %d jobs, not %d", group.account, n, group.want)
+				}
+			}
+		})
+	}
+}
+
 // liveCase reads a case and makes its tables on a server, in a database of the test's own.
 func liveCase(t *testing.T, live, engine, name string) (tableCase, *sql.DB) {
 	t.Helper()
@@ -141,6 +182,15 @@ func claimOnce(t *testing.T, db *sql.DB, p *Package, asked any) []map[string]str
 		return nil
 	}
 	defer func() { _ = tx.Rollback() }()
+	jobs := claimIn(t, tx, p, asked)
+	if err := tx.Commit(); err != nil {
+		t.Error(err)
+	}
+	return jobs
+}
+
+// claimIn is claimOnce in a transaction that stays open.
+func claimIn(t *testing.T, tx *sql.Tx, p *Package, asked any) []map[string]string {
 	var key any
 	args := func(st *Statement) (args []any) {
 		for _, a := range st.Args {
@@ -207,6 +257,11 @@ func claimOnce(t *testing.T, db *sql.DB, p *Package, asked any) []map[string]str
 		for _, st := range p.Claim.Ahead {
 			write(st)
 		}
+		for _, st := range p.Claim.Narrow {
+			if jobs = read(st); len(jobs) == 0 {
+				return nil
+			}
+		}
 		if p.Claim.Statement.Rows != nil {
 			jobs = read(p.Claim.Statement)
 		} else if changed := write(p.Claim.Statement); changed != len(jobs) {
@@ -215,9 +270,6 @@ func claimOnce(t *testing.T, db *sql.DB, p *Package, asked any) []map[string]str
 		if p.Claim.Read != nil {
 			jobs = read(p.Claim.Read)
 		}
-	}
-	if err := tx.Commit(); err != nil {
-		t.Error(err)
 	}
 	return jobs
 }

@@ -40,6 +40,20 @@ func (b *builder) claimsOne() bool {
 	return whole(b.spec.Key) || slices.ContainsFunc(b.spec.Table.Uniques, func(k *schema.Key) bool { return whole(k.Columns) })
 }
 
+// oneByOne reports whether claims that want the same rows follow one another anyway, so that what waits for a locked row
+// waits for no other claim: they pass the gate of the queue, or are for one group, whose lock each has until it commits.
+func (b *builder) oneByOne() bool {
+	return b.spec.Gate != nil && (b.modeOf(b.spec.Gate) != groupStatement || b.d.SingleWriter) || b.waitsForGroup()
+}
+
+// waitsForGroup reports whether a claim may wait for the lock of the group that topics tell it: one that
+// waited for several could wait for another that waits for it.
+func (b *builder) waitsForGroup() bool {
+	g := b.spec.Group
+	return g != nil && b.spec.Waits && !b.spec.Accept && (b.groupInSteps() || b.d.SingleWriter) &&
+		!slices.ContainsFunc(g.Columns, func(c *schema.Column) bool { return b.topicOf(c) < 0 })
+}
+
 // argued returns the column that SQL says is equal to an argument of the caller's, nil where it says
 // anything else.
 func (b *builder) argued(t queue.Test) *schema.Column {
@@ -69,13 +83,16 @@ func (b *builder) checkWaits(errs *source.ErrorList) bool {
 		why = "claims stand in a side table, where its unique key keeps others off a row, and not a lock"
 	case b.spec.Away != nil:
 		why = "a claim moves the row to another table, and what waited for it would look for it where it was"
-	case b.spec.Group != nil:
-		why = "a claim passes over groups that another claims from at that moment"
-		mend = "Leave it or the group out."
+	case b.spec.Group != nil && !b.oneByOne() && !(b.claimsOne() && b.groupMode() != groupStatement):
+		why = "a claim is for rows of several groups, and passes over those that another claims from at that moment"
+		mend = "Leave it or the group out; or mark each column of the group with qgen:topic (without list, optional or any=): a claim of rows of one group may wait."
+		if b.groupMode() == groupStatement {
+			why, mend = "of two claims that meet in a group one is undone and made again, and none waits", "Leave it out."
+		}
 	case b.spec.Accept:
 		why = "accept: true asks about jobs that are read without locks"
 		mend = "Leave it or accept: out."
-	case !b.claimsOne():
+	case !b.claimsOne() && !b.oneByOne():
 		why = "workers that waited for rows of others would claim one after the other"
 		mend = "Leave it out; or mark each column of the key with qgen:topic (without list, optional or any=): a claim of one row, which its caller names, may wait. Or make a stage of what has to wait, such as to cancel jobs: strategy=pop " + b.spec.WaitsPos.Text() + "."
 	default:

@@ -1,0 +1,355 @@
+-- Package gatedq uses the table mails as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the claim waits for locked rows, and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- Of all jobs of the queue, one runs at once; a claim locks a number that stands for the queue, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. When as many run as may, Claim returns no jobs. Claims follow one another: each waits until the one before it is committed, so a transaction of the caller's own that claims is to be short.
+--
+-- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A row that another transaction is about to add or to make ready is not waited for: it is found once that has committed. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates mails_gated_ready and mails_gated_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the claim waits for locked rows, and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     it reads ready rows without waiting for locks, and locked=wait is asked for
+--   guarded      it reads ready rows without waiting for locks, and locked=wait is asked for
+--   pop          it writes no running state, so the running rows of the queue cannot be counted
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim_gate.sql
+-- claim: one at a time, so that what runs can be counted
+-- locks: a number made of the table, until commit
+-- index: none; it reads nothing
+-- isolation: read committed
+SELECT /* gatedq.Claim */
+       1
+FROM   pg_advisory_xact_lock('mails'::regclass::oid::int, 0);
+
+-- sql/claim_room.sql
+-- claim: how many more rows may run
+-- locks: none
+-- index: (till) WHERE state = 'busy'
+-- isolation: read committed
+SELECT /* gatedq.Claim */
+       1 - (
+           SELECT count(*)
+           FROM   mails
+           WHERE  state = 'busy'
+       )
+WHERE  CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END;
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: (made, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* gatedq.Claim */ mails
+SET    state = 'busy',
+       till = now() + interval '5 minutes'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   mails
+           WHERE  state = 'new'
+           ORDER  BY made, id
+           LIMIT  $1
+           FOR    NO KEY UPDATE))
+RETURNING id, account, till, made;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: (made, id) WHERE state = 'new'
+-- isolation: read committed
+UPDATE /* gatedq.Claim */ mails
+SET    state = 'busy',
+       till = now() + interval '5 minutes'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   mails
+           WHERE  state = 'new'
+           ORDER  BY made, id
+           LIMIT  1
+           FOR    NO KEY UPDATE))
+RETURNING id, account, till, made;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: (made, id) WHERE state = 'new'
+-- isolation: read committed
+UPDATE /* gatedq.Claim */ mails
+SET    state = 'busy',
+       till = now() + interval '5 minutes'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   mails
+           WHERE  state = 'new'
+           ORDER  BY made, id
+           LIMIT  100
+           FOR    NO KEY UPDATE))
+RETURNING id, account, till, made;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Till
+UPDATE /* gatedq.Complete */ mails
+SET    state = 'sent',
+       till = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, till_held)
+WHERE  id = id_held
+AND    CASE WHEN till = till_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Till
+UPDATE /* gatedq.Fail */ mails
+SET    state = 'dead',
+       till = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, till_held)
+WHERE  id = id_held
+AND    CASE WHEN till = till_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Till
+UPDATE /* gatedq.Requeue */ mails
+SET    state = 'new',
+       till = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, till_held)
+WHERE  id = id_held
+AND    CASE WHEN till = till_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Till
+UPDATE /* gatedq.Extend */ mails
+SET    till = now() + interval '5 minutes'
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, till_held)
+WHERE  id = id_held
+AND    CASE WHEN till = till_held
+            AND    state = 'busy' THEN true END
+RETURNING id, till;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (till) WHERE state = 'busy'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* gatedq.Recover */ mails
+SET    state = 'new',
+       till = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   mails
+           WHERE  state = 'busy'
+           AND    till <= now()
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* gatedq.Redrive */ mails
+SET    state = 'new',
+       till = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   mails
+           WHERE  state = 'dead'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough; one on (made) WHERE state = 'sent' would find them
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* gatedq.Purge */ FROM mails
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   mails
+           WHERE  state = 'sent'
+           AND    made <= now() - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough; one on (made) WHERE state = 'dead' would find them
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* gatedq.Purge */ FROM mails
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   mails
+           WHERE  state = 'dead'
+           AND    made <= now() - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Account
+INSERT /* gatedq.Enqueue */ INTO mails
+       (account, made)
+VALUES ($1, now())
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Account
+INSERT /* gatedq.EnqueueMany */ INTO mails
+       (account, made)
+SELECT account_new, now()
+FROM   unnest($1::integer[]) WITH ORDINALITY AS job (account_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* gatedq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'sent') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed,
+       count(*) FILTER (WHERE state = 'busy' AND till <= now()) AS expired,
+       extract(epoch FROM now() - min(made) FILTER (WHERE state = 'new')) AS oldest_ready
+FROM   mails;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (made, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* gatedq.Peek */
+       id, account, made
+FROM   mails
+WHERE  state = 'new'
+ORDER  BY made, id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* gatedq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* gatedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('account', 'integer'),
+               ('state', 'text'),
+               ('till', 'timestamptz'),
+               ('made', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('mails')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* gatedq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* gatedq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('mails_gated_ready', 'made, id', 'made, id', 'state=''new'''),
+               ('mails_gated_expired', 'till', 'till', 'state=''busy''')) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           JOIN   pg_am AS m ON m.oid = c.relam
+           CROSS  JOIN LATERAL (
+                      SELECT lower(string_agg(coalesce(a.attname, '?') || CASE k.option WHEN 1 THEN ' desc nulls last'
+                                 WHEN 2 THEN ' nulls first' WHEN 3 THEN ' desc' ELSE '' END, ', ' ORDER BY k.place)) AS columns,
+                             coalesce(replace(replace(regexp_replace(regexp_replace(lower(pg_get_expr(i.indpred, i.indrelid)),
+                                 '::("[^"]+"|[a-z_.]+( varying| precision)?)([(][0-9, ]+[)])?([[][]])*', '', 'g'),
+                                 '[][()`"''[:space:]]', '', 'g'), '=anyarray', 'in'), '<>allarray', 'notin'), '') AS predicate
+                      FROM   unnest(i.indkey::smallint[], i.indoption::smallint[]) WITH ORDINALITY AS k (number, option, place)
+                      LEFT   JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.number
+                      WHERE  k.option IS NOT NULL
+                  ) AS have
+           WHERE  i.indrelid = to_regclass('mails')
+           AND    i.indisvalid
+           AND    (c.relname = want.name
+                   OR want.columns <> ''
+                   AND m.amname IN ('btree', 'lsm')
+                   AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
+                   AND have.predicate = replace(want.predicate, '''', '')));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY mails_gated_ready ON mails (made, id)
+WHERE  state = 'new';
+
+-- serves Recover: claims that ran out; it also serves Claim: counts the running rows
+CREATE INDEX CONCURRENTLY mails_gated_expired ON mails (till)
+WHERE  state = 'busy';
