@@ -397,9 +397,12 @@ func (b *binding) readHolders() {
 			b.errorf(k.worker.pos, "column %q is %s, which holds no worker", c.Name, c.Type.Raw).
 				WithHint("A worker is a text, a number or a uuid.")
 		}
-		if w := k.worker.word("mine"); w != nil && k.mark != k.worker {
-			b.errorf(w.pos, "mine=ready needs a table where column %q alone tells a running row", k.worker.column.Name).
+		if w := k.worker.word("mine"); w != nil && k.mark != k.worker && (!k.byClaim || k.visible) {
+			b.errorf(w.pos, "mine=ready needs a table where column %q alone tells a running row, or a lease that runs out by itself (expired=claim)", k.worker.column.Name).
 				WithHint("Say recover=own on qgen:queue in its place: a worker that starts again then takes back what runs under its name. Where rows are given to a worker in advance, Claim asks for those: ready_if: \"%s\" in qgen.yaml.", givenTo(k.worker.column))
+		} else if w != nil && b.config.Gen.Go != nil && b.config.Gen.Go.Worker.Value {
+			b.errorf(w.pos, "Work claims while its handlers run, and by mine=ready it would take their jobs away from them again and again").
+				WithHint("Leave worker: true out, and settle all jobs of a claim before the next. Or leave mine=ready out, with recover=own on qgen:queue where no lease ends by itself.")
 		}
 	}
 }

@@ -296,7 +296,7 @@ func (b *binding) addTaken(r *role) {
 // only the clock tells it.
 func endsNow(free []Value) bool { return len(free) > 0 && free[0].Kind == Now }
 
-// freeOrRunOut tests a row that nobody has, or whose claim has run out.
+// freeOrRunOut tests a row that nobody has, or whose claim has run out, or that the caller has himself where mine=ready.
 func (b *binding) freeOrRunOut(r *role) []Test {
 	k := &b.claims
 	list := b.runOut()
@@ -319,6 +319,9 @@ func (b *binding) freeOrRunOut(r *role) []Test {
 		if !r.column.NotNull {
 			or(Test{Column: r.column, Op: IsNull})
 		}
+	}
+	if w := k.worker; w.annotationOf().has("mine") {
+		or(Test{Column: w.column, Op: In, Values: []Value{{Kind: WorkerID}}})
 	}
 	return list
 }

@@ -32,3 +32,7 @@ CREATE TABLE held (id bigint PRIMARY KEY, w text -- qgen:worker
 );
 -- qgen:queue done=delete recover=own
 CREATE TABLE beside (id bigint PRIMARY KEY);
+-- qgen:queue done=delete
+CREATE TABLE again (id bigint PRIMARY KEY,
+  w text -- qgen:worker mine=ready
+);
