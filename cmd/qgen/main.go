@@ -30,6 +30,8 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -95,8 +97,16 @@ func code(err error, stderr io.Writer) int {
 		return exitInput
 	}
 	// What cobra itself complains about is the command line.
-	fmt.Fprintf(stderr, "qgen: %v\nRun qgen --help for usage.\n", err)
+	fmt.Fprintf(stderr, "qgen: %v%s\nRun qgen --help for usage.\n", err, meant(err))
 	return exitUsage
+}
+
+// meant says which flag stands for one that people expect, "" where none does.
+func meant(err error) string {
+	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok && slices.Contains([]string{"config", "conf", "configuration", "cfg"}, name) {
+		return "; the configuration is named by --file, or -f"
+	}
+	return ""
 }
 
 // inputError is an error that has no place in a file.

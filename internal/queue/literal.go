@@ -112,6 +112,9 @@ func fit(c *schema.Column, text string) (fitted, wrong string) {
 	case schema.UUID:
 		ok = uuidForm.MatchString(text)
 	case schema.Timestamp, schema.Date:
+		if said := text; !slices.Contains(c.Values, said) {
+			text = spaced(c, said)
+		}
 		ok = dateForm.MatchString(text)
 	case schema.TimeOfDay:
 		ok = timeForm.MatchString(text)
@@ -135,6 +138,22 @@ func fit(c *schema.Column, text string) (fitted, wrong string) {
 		return "", fmt.Sprintf("%q is not among the values of column %q", text, c.Name)
 	}
 	return text, ""
+}
+
+var compactDate = regexp.MustCompile(`^(\d{4})(\d\d)(\d\d)([ T]\d\d:\d\d.*)?$`)
+
+// spaced is a time that is written without dashes, '19000101' or '20000101 10:00:00', as it is written with them: every
+// server that has times reads both as one, and what is emitted is read whatever the language of a session. Where a column
+// holds texts, these are two values.
+func spaced(c *schema.Column, text string) string {
+	m := compactDate.FindStringSubmatch(text)
+	if m == nil || c.Type.Loose {
+		return text
+	}
+	if text = m[1] + "-" + m[2] + "-" + m[3] + m[4]; m[4] == "" && c.Type.Class == schema.Timestamp {
+		text += " 00:00:00"
+	}
+	return text
 }
 
 // referred returns the column that a word names; nil after a complaint.
@@ -288,6 +307,9 @@ func gives(c *schema.Column, v Value) bool {
 		text, ok := constant(c.Default)
 		if c.Type.Class == schema.Bool && (text == "0" || text == "1") {
 			text = strconv.FormatBool(text == "1")
+		}
+		if c.Type.Class == schema.Timestamp || c.Type.Class == schema.Date {
+			text = spaced(c, text)
 		}
 		return c.HasDefault && ok && text == v.Text
 	}

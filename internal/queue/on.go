@@ -106,7 +106,28 @@ func (b *binding) absent(name TransitionName) string {
 	if b.leavesOut(name) {
 		return fmt.Sprintf("%s at %s leaves it out. Leave one of the two out.", b.queue.word(string(name)).pos.Text(), b.queue.word(string(name)).pos)
 	}
+	if name == GiveUp {
+		return b.noGiveUp()
+	}
 	return absent[name]
+}
+
+// noGiveUp says which of what a row needs to be given up is missing.
+func (b *binding) noGiveUp() string {
+	a := b.spec.Attempts
+	switch {
+	case !b.runs() || b.runOut() == nil && b.spec.Expired == nil && !b.spec.AtStart:
+		return "A row is given up where its claim can run out, and no claim of this queue does: it needs qgen:lease, qgen:claimed timeout=… or qgen:heartbeat; or recover=start or recover=own on qgen:queue, or recover_if or workers in qgen.yaml."
+	case !b.keepsFailed && !b.spec.FailedDeletes:
+		return "A row is given up where failed rows are known: say failed=… on qgen:status, or failed=delete on qgen:queue."
+	case len(b.spec.RecoverLimits()) > 0:
+		return "A row whose claim has run out is simply claimed again here (expired=claim). It is given up where attempts are counted on=claim and something else than their limit tells a failed row; or say expired=fail."
+	case a.Limited() && a.Spared:
+		return "The limit of the attempts ends no job whose claim has run out, since qgen:on says what Recover leaves in column \"" + a.Column.Name + "\". Leave that out, or count recoveries for themselves: qgen:attempts on=recover max=…."
+	case a != nil && !a.Limited():
+		return "A row is given up where tries have a limit: say max=… on qgen:attempts of column \"" + a.Column.Name + "\"; or expired=fail, which lets it fail at once."
+	}
+	return "A row is given up where tries or recoveries are counted up to a limit, qgen:attempts max=5, or where expired=fail lets it fail at once."
 }
 
 // leavesOut reports whether purge=none or redrive=none says that the queue has no such step.
@@ -125,7 +146,6 @@ var absent = map[TransitionName]string{
 	Fail:    "Nothing marks a failed row: say failed=… on qgen:status, or failed=delete on qgen:queue.",
 	Renew:   "A claim is renewed where it can run out: it needs qgen:lease, qgen:visible, qgen:heartbeat or qgen:claimed timeout=….",
 	Recover: "A claim is recovered where it can run out and is not simply claimed again: it needs qgen:lease, qgen:claimed timeout=… or qgen:heartbeat beside running=… on qgen:status, or with expired=recover; or recover=start or recover=own on qgen:queue, or recover_if or workers in qgen.yaml.",
-	GiveUp:  "A row is given up where its claim can run out, failed rows are known, and its attempts or recoveries are limited or expired=fail lets it fail at once.",
 	Redrive: "Nothing tells a failed row: say failed=… on qgen:status.",
 	Purge:   "Purge removes rows of jobs that have ended and whose rows stay: say done=… or failed=… on qgen:status.",
 }

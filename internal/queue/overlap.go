@@ -165,6 +165,9 @@ func (b *binding) judgeEnds() {
 		}
 		t := b.spec.Transitions[name]
 		if t == nil || t.Delete || name == GiveUp || state != Done && state != Failed || b.spec.Cycle != nil && state == Done || b.failedByLimit && state == Failed || b.isAway() || !b.leavesReady(t) && (!b.keepsReady || b.endsReady(t)) {
+			if t != nil && !t.Delete && name != GiveUp && (state == Done || state == Failed) && (b.spec.Cycle == nil || state != Done) && !b.isAway() && !b.spec.ChangesNamed() && b.looksReady(t) {
+				b.note("%s leaves a row as ready ones are but for column %q, which a further condition on ready rows reads: where that holds, the next claim takes it again", job, b.narrowedBy(t).Name)
+			}
 			continue
 		}
 		b.spec.Anew = append(b.spec.Anew, name)
@@ -224,7 +227,22 @@ func (p Pieces) ordered() bool {
 }
 
 // leavesReady reports whether a row is surely ready behind a step, as it was before its claim.
-func (b *binding) leavesReady(t *Transition) bool {
+func (b *binding) leavesReady(t *Transition) bool { return b.looksReady(t) && b.narrowedBy(t) == nil }
+
+// narrowedBy returns a column that a step writes and a further condition on ready rows reads; nil without one.
+func (b *binding) narrowedBy(t *Transition) *schema.Column {
+	for _, n := range b.narrow {
+		for _, w := range t.Writes {
+			if n.Column == w.Column || n.Op == Raw && b.spec.Reads(n.SQL, w.Column) {
+				return w.Column
+			}
+		}
+	}
+	return nil
+}
+
+// looksReady is leavesReady by the states alone, whatever narrows them.
+func (b *binding) looksReady(t *Transition) bool {
 	ready, claim := b.told(Ready), b.spec.Transitions[Claim]
 	if len(t.With) > 0 && slices.ContainsFunc(slices.Concat(ready, b.narrow), func(r Test) bool {
 		return slices.ContainsFunc(r.Alternatives(), func(x Test) bool { return x.Op == Raw && source.Mentions(x.SQL, "select") })
@@ -250,11 +268,7 @@ func (b *binding) leavesReady(t *Transition) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(b.narrow, func(n Test) bool {
-		return slices.ContainsFunc(t.Writes, func(w Write) bool {
-			return n.Column == w.Column || n.Op == Raw && b.spec.Reads(n.SQL, w.Column)
-		})
-	})
+	return true
 }
 
 // endsReady reports whether a row is surely not ready any more behind a step.

@@ -239,7 +239,7 @@ func (b *binding) giveTo(name string, to receiver, pos source.Pos) (Value, bool)
 	}
 	if first := b.givens[name]; first.column != nil && first.column != to.column {
 		b.errorf(pos, "argument %q is for column %q already, as %s says", name, first.column.Name, first.pos).
-			WithHint("An argument goes to one column. Give the second a name of its own: arg:%s.", name+"2")
+			WithHint("An argument has the type of one column. Where both take the same value, write it at the second as SQL, \"{arg:%s}\"; else give the second a name of its own: arg:%s.", name, name+"2")
 		return Value{}, false
 	}
 	b.givens[name] = to

@@ -1,0 +1,299 @@
+-- Package backupsq uses the table backups as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates backups_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* backupsq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, till, state
+    FROM   backups WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 0
+    ORDER  BY id
+)
+UPDATE picked
+SET    till = DATEADD(minute, 5, GETUTCDATE()),
+       state = 1
+OUTPUT inserted.id, CONVERT(varchar(23), inserted.till, 126);
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* backupsq.Complete */ backups
+SET    till = '9999-12-31T10:00:00',
+       day = '2000-01-01',
+       exact = '2000-01-01 10:00:00.5',
+       state = 2
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held int '$[0]',
+           till_held varchar(23) '$[1]'
+       ) AS job
+       INNER LOOP JOIN backups WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = CONVERT(datetime, till_held, 126)
+AND    state = 1;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* backupsq.Fail */ backups
+SET    till = '9999-12-31T10:00:00',
+       state = 0
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held int '$[0]',
+           till_held varchar(23) '$[1]'
+       ) AS job
+       INNER LOOP JOIN backups WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = CONVERT(datetime, till_held, 126)
+AND    state = 1;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* backupsq.Requeue */ backups
+SET    begun = '1900-01-01T00:00:00',
+       till = '9999-12-31T10:00:00',
+       state = 0
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held int '$[0]',
+           till_held varchar(23) '$[1]'
+       ) AS job
+       INNER LOOP JOIN backups WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = CONVERT(datetime, till_held, 126)
+AND    state = 1;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* backupsq.Extend */ backups
+SET    till = DATEADD(minute, 5, GETUTCDATE())
+OUTPUT inserted.id, CONVERT(varchar(23), inserted.till, 126)
+FROM   OPENJSON(@p1) WITH (
+           id_held int '$[0]',
+           till_held varchar(23) '$[1]'
+       ) AS job
+       INNER LOOP JOIN backups WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = CONVERT(datetime, till_held, 126)
+AND    state = 1;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, id), which finds the rows that somebody has by state
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* backupsq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, till, state
+    FROM   backups WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 1
+    AND    till <= GETUTCDATE()
+)
+UPDATE picked
+SET    till = '9999-12-31T10:00:00',
+       state = 0
+OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* backupsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   backups WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 2
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* backupsq.Enqueue */ INTO backups
+       (begun)
+OUTPUT inserted.id
+VALUES ('1900-01-01T00:00:00');
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* backupsq.Stats */
+       count(CASE WHEN state = 0 THEN 1 END) AS ready,
+       count(CASE WHEN state = 1 THEN 1 END) AS running,
+       count(CASE WHEN state = 2 THEN 1 END) AS done,
+       count(CASE WHEN state = 1 AND till <= GETUTCDATE() THEN 1 END) AS expired
+FROM   backups;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* backupsq.Peek */ TOP (@p1)
+       id, CONVERT(varchar(23), till, 126)
+FROM   backups WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 0
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* backupsq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* backupsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'int'),
+                  ('begun', 'datetime'),
+                  ('till', 'datetime'),
+                  ('day', 'date'),
+                  ('exact', 'datetime2'),
+                  ('state', 'tinyint')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'backups'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* backupsq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('backups')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('backups')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* backupsq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('backups_ready', 'state, id', 'state', '')
+       ) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           CROSS  APPLY (
+                      SELECT (
+                                 SELECT LOWER(c.name) + CASE k.is_descending_key WHEN 1 THEN ' desc' ELSE '' END + ', '
+                                 FROM   sys.index_columns AS k
+                                 INNER  JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
+                                 WHERE  k.object_id = have.object_id
+                                 AND    k.index_id = have.index_id
+                                 AND    k.key_ordinal > 0
+                                 ORDER  BY k.key_ordinal
+                                 FOR    XML PATH('')) AS columns,
+                             REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LOWER(COALESCE(have.filter_definition, '')),
+                                 '(', ''), ')', ''), '[', ''), ']', ''), '"', ''), ' ', '') AS predicate
+                  ) AS made
+           WHERE  have.object_id = OBJECT_ID('backups')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1
+                   OR want.columns <> ''
+                   AND have.type IN (1, 2)
+                   AND (CHARINDEX(want.columns + ', ', made.columns) = 1 OR made.columns = want.least + ', ')
+                   AND made.predicate = want.predicate)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX backups_ready ON backups (state, id);
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
