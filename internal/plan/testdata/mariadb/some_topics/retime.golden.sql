@@ -78,6 +78,17 @@ SELECT /* retimeq.Stats */
        count(CASE WHEN status IN ('UNDONE', 'DONE') THEN 1 END) AS ready
 FROM   events;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same lease_id and event_type is for
+-- locks: none
+-- index: lease_id (lease_id); it reads others as well
+-- arguments: 1: param leaseID string, 2: param eventType string
+SELECT /* retimeq.StatsOf */
+       count(CASE WHEN status IN ('UNDONE', 'DONE') THEN 1 END) AS ready
+FROM   events
+WHERE  lease_id = ?
+AND    event_type = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

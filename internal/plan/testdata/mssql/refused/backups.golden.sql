@@ -35,6 +35,7 @@
 -- note: on retry, column "started_at" gets '1900-01-01 00:00:00' as qgen:on says, not '1900-01-01' as qgen:claimed would
 -- note: on release, column "started_at" gets '1900-01-01 00:00:00' as qgen:on says, not '1900-01-01' as qgen:claimed would
 -- note: on recover, column "started_at" gets '1900-01-01 00:00:00' as qgen:on says, not '1900-01-01' as qgen:claimed would
+-- note: a job that is done leaves a row as ready ones are but for column "is_completed", which a further condition on ready rows reads: where that holds, the next claim takes it again
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -278,6 +278,21 @@ SELECT /* accountq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'new' THEN made END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
 FROM   mails;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same account is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param account int32
+SELECT /* accountq.StatsOf */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'sent' THEN 1 END) AS done,
+       count(CASE WHEN state = 'dead' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'busy' AND till <= SYSUTCDATETIME() THEN 1 END) AS expired,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'new' THEN made END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   mails
+WHERE  account = @p1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

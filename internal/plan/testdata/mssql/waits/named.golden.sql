@@ -372,7 +372,7 @@ AND    have.is_disabled = 0;
 SELECT /* namedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('PK__mails', '', '', ''),
+           VALUES ('PK__mails', 'id', 'id', ''),
                   ('mails_account_ready', 'state, account, made, id', 'state, account, made', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (

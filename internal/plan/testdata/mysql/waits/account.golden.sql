@@ -345,6 +345,21 @@ SELECT /* accountq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'new' THEN made END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   mails;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same account is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param account int32
+SELECT /* accountq.StatsOf */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'sent' THEN 1 END) AS done,
+       count(CASE WHEN state = 'dead' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'busy' AND till <= UTC_TIMESTAMP(6) THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'new' THEN made END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   mails
+WHERE  account = ?;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -206,6 +206,20 @@ SELECT /* listsq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(min(CASE WHEN PROCESSED = 0 AND NEXT_TIME <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND (not exists (select 1 from outbox b where b.topic = OUTBOX.topic and b.processed = 0 and b.seq < OUTBOX.seq)) THEN NEXT_TIME END) AS DATE)) * 86400 AS OLDEST_READY
 FROM   OUTBOX;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same TOPIC is for
+-- locks: none
+-- index: OUTBOX_2 (TOPIC, PROCESSED, SEQ)
+-- arguments: 1: param_list topic []string
+SELECT /* listsq.StatsOf */
+       count(CASE WHEN PROCESSED = 0 AND NEXT_TIME <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND (not exists (select 1 from outbox b where b.topic = OUTBOX.topic and b.processed = 0 and b.seq < OUTBOX.seq)) THEN 1 END) AS READY,
+       count(CASE WHEN PROCESSED = 0 AND NEXT_TIME > SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS RUNNING,
+       count(CASE WHEN PROCESSED = 1 THEN 1 END) AS DONE,
+       count(CASE WHEN PROCESSED = 0 AND NEXT_TIME > SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS DELAYED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(min(CASE WHEN PROCESSED = 0 AND NEXT_TIME <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND (not exists (select 1 from outbox b where b.topic = OUTBOX.topic and b.processed = 0 and b.seq < OUTBOX.seq)) THEN NEXT_TIME END) AS DATE)) * 86400 AS OLDEST_READY
+FROM   OUTBOX
+WHERE  TOPIC IN (:v0);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

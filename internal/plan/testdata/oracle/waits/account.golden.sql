@@ -320,6 +320,21 @@ SELECT /* accountq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 'new' THEN MADE END)) AS DATE)) * 86400 AS OLDEST_READY
 FROM   MAILS;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same ACCOUNT is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param account int64
+SELECT /* accountq.StatsOf */
+       count(CASE WHEN STATE = 'new' THEN 1 END) AS READY,
+       count(CASE WHEN STATE = 'busy' THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATE = 'sent' THEN 1 END) AS DONE,
+       count(CASE WHEN STATE = 'dead' THEN 1 END) AS FAILED,
+       count(CASE WHEN STATE = 'busy' AND TILL <= SYSTIMESTAMP THEN 1 END) AS EXPIRED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 'new' THEN MADE END)) AS DATE)) * 86400 AS OLDEST_READY
+FROM   MAILS
+WHERE  ACCOUNT = :1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

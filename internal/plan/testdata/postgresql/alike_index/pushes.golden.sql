@@ -115,6 +115,18 @@ SELECT /* pushesq.Stats */
        ((floor(extract(epoch FROM now()) * 1000)::bigint - min(created) FILTER (WHERE state = 20)) / 1000.0) AS oldest_ready
 FROM   pushes;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same target is for
+-- locks: none
+-- index: pushes_idx3 (target, state, created, tries)
+-- arguments: 1: param target int32
+SELECT /* pushesq.StatsOf */
+       count(*) FILTER (WHERE state = 20) AS ready,
+       count(*) FILTER (WHERE state = 40) AS done,
+       ((floor(extract(epoch FROM now()) * 1000)::bigint - min(created) FILTER (WHERE state = 20)) / 1000.0) AS oldest_ready
+FROM   pushes
+WHERE  target = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -313,7 +313,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* namedq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('mails_pkey', '', '', ''),
+FROM   (VALUES ('mails_pkey', 'id', 'id', ''),
                ('mails_account_group', 'account', 'account', 'state=''busy'''),
                ('mails_account_ready', 'account, made, id', 'account, made, id', 'state=''new''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (

@@ -239,6 +239,21 @@ SELECT /* sharedq.Stats */
        extract(epoch FROM now() - min(made) FILTER (WHERE state = 'new')) AS oldest_ready
 FROM   mails;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same account is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param account int32
+SELECT /* sharedq.StatsOf */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'sent') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed,
+       count(*) FILTER (WHERE state = 'busy' AND till <= now()) AS expired,
+       extract(epoch FROM now() - min(made) FILTER (WHERE state = 'new')) AS oldest_ready
+FROM   mails
+WHERE  account = $1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -4,7 +4,7 @@
 SELECT /* airflowpg.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('task_instance_tasks_ready', 'priority_weight desc nulls last, dag_id, task_id, run_id, map_index', 'priority_weight desc nulls last, dag_id, task_id, run_id, map_index', 'state=''scheduled'''),
-               ('ti_state', '', '', '')) AS want (name, columns, least, predicate)
+               ('ti_state', 'state', 'state', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -2,6 +2,6 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over; rows that wait for their time are passed over in it; rows of another SenderID are passed over in it
-CREATE INDEX outbox_sms_ready ON outbox (Priority DESC, InsertIntoDB, ID, SendingDateTime, SenderID);
+CREATE INDEX outbox_sms_ready ON outbox (Priority DESC, InsertIntoDB, ID, SendingDateTime, SenderID) INCLUDE (SendBefore, SendAfter, SendDays);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -3,7 +3,7 @@
 -- locks: none
 SELECT /* goqitepg.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('goqite_queue_priority_created_idx', '', '', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('goqite_queue_priority_created_idx', 'queue, priority desc, created', 'queue, priority desc, created', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

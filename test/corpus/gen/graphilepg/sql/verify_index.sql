@@ -3,7 +3,7 @@
 -- locks: none
 SELECT /* graphilepg.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_main_index', '', '', ''),
+FROM   (VALUES ('jobs_main_index', 'priority, run_at', 'priority, run_at', 'is_available=true'),
                ('_private_jobs_expired', 'locked_at', 'locked_at', 'locked_byisnotnull')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -3,7 +3,7 @@
 -- locks: none
 SELECT /* mediawikiaskpg.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('job_cmd_token_id', 'job_cmd, job_id', 'job_cmd, job_id', 'job_token=''''andjob_attempts<3'),
+FROM   (VALUES ('job_cmd_token_id', 'job_cmd, job_token, job_id', 'job_cmd, job_token, job_id', ''),
                ('job_jobs_expired', 'job_token_timestamp', 'job_token_timestamp', 'job_token<>''''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,7 +4,7 @@
 SELECT /* mirthms.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('D_MM{{.Channel}}_INDEX3', 'status, id, server_id, message_id', 'status, id, server_id', '')
+           VALUES ('D_MM{{.Channel}}_INDEX3', 'id, status, server_id', 'id, status, server_id', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,7 +4,7 @@
 SELECT /* taskqueuems.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('IX_TaskQueue', 'status, priority desc, tmenqueue, id', 'status, priority desc, tmenqueue', ''),
+           VALUES ('IX_TaskQueue', 'priority desc, tmenqueue, id', 'priority desc, tmenqueue', 'status=0'),
                   ('TaskQueue_taskqueuems_expired', 'status, tmprocess', 'status, tmprocess', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (

@@ -4,7 +4,7 @@
 SELECT /* msgqueuems.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('IX_MsgQueue_New', 'state, msgtypecode, createtime, msgqueueid', 'state, msgtypecode, createtime', ''),
+           VALUES ('IX_MsgQueue_New', 'msgtypecode, createtime, msgqueueid', 'msgtypecode, createtime', 'state=''n'''),
                   ('MsgQueue_msgqueuems_expired', 'state, starttime', 'state, starttime', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (

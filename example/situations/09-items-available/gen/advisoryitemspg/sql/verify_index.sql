@@ -3,7 +3,7 @@
 -- locks: none
 SELECT /* advisoryitemspg.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('items_available', 'id', 'id', 'available=true')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('items_available', 'id', 'id', 'available')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
