@@ -89,6 +89,10 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...*c
 			args = append(args, code.Id("shard").Dot("Index"))
 		case plan.ArgShardCnt:
 			args = append(args, code.Id("shard").Dot("Count"))
+		case plan.ArgShardMin:
+			args = append(args, code.Id("shard").Dot("least").Call())
+		case plan.ArgShardMax:
+			args = append(args, code.Id("shard").Dot("most").Call())
 		case plan.ArgLease:
 			args = append(args, code.Id("lease").Dot("Seconds").Call())
 		case plan.ArgTimeout:

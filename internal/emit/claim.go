@@ -65,6 +65,7 @@ func (w *writer) claimFile() *code.File {
 	if c.Shard {
 		decl(f, []string{"Shard is a worker's share of the table: of the rows that fall to one of Count workers, those of worker Index, counted from 0."},
 			code.Type().Id("Shard").Struct(code.List(code.Id("Index"), code.Id("Count")).Int()))
+		w.sharesMethods(f)
 	}
 	w.claimMethod(f)
 	if c.Gate != nil {
@@ -260,6 +261,55 @@ func (w *writer) lookAgain(g *code.Group) {
 // them in the text of a statement, or because the server locks more than it takes.
 func (w *writer) limited() bool {
 	return w.MostTaken > 0 || slices.ContainsFunc(slices.Concat([]*plan.Statement{w.Claim.Statement}, w.Claim.Ahead, w.Claim.With), func(s *plan.Statement) bool { return s.Has(plan.ArgList) })
+}
+
+// sharesMethods emits, where a shard is a range of the values of a column,
+//
+//	func (s Shard) least() int64 {
+//		if s.Index == 0 {
+//			return -32768
+//		}
+//		return s.begin(s.Index)
+//	}
+//
+//	func (s Shard) most() int64 {
+//		if s.Index == s.Count-1 {
+//			return 32767
+//		}
+//		return s.begin(s.Index+1) - 1
+//	}
+//
+//	func (s Shard) begin(index int) int64 {
+//		high, low := bits.Mul64(1024, uint64(index))
+//		part, _ := bits.Div64(high, low, uint64(s.Count))
+//		return 0 + int64(part)
+//	}
+func (w *writer) sharesMethods(f *code.File) {
+	sh := w.Claim.Shares
+	if sh == nil {
+		return
+	}
+	typ := func() *code.Statement { return w.goType(sh.GoType) }
+	s := func(name string) *code.Statement { return code.Id("s").Dot(name) }
+	of := func(name string) *code.Statement {
+		return code.Func().Params(code.Id("s").Id("Shard")).Id(name)
+	}
+	end := func(test *code.Statement, all string) *code.Statement {
+		return code.If(test).Block(code.Return(code.Id(all)))
+	}
+	decl(f, []string{"least is the least value of the share. To the first belongs all that is less than " + sh.Least + "."},
+		of("least").Params().Add(typ()).Block(
+			end(s("Index").Op("==").Lit(0), sh.First),
+			code.Return(s("begin").Call(s("Index")))))
+	decl(f, []string{"most is the greatest value of the share. To the last belongs all that is greater than " + sh.Most + "."},
+		of("most").Params().Add(typ()).Block(
+			end(s("Index").Op("==").Add(s("Count")).Op("-").Lit(1), sh.Last),
+			code.Return(s("begin").Call(s("Index").Op("+").Lit(1)).Op("-").Lit(1))))
+	decl(f, []string{"begin is where the share of a worker begins: the values from " + sh.Least + " to " + sh.Most + " are divided evenly."},
+		of("begin").Params(code.Id("index").Int()).Add(typ()).Block(
+			code.List(code.Id("high"), code.Id("low")).Op(":=").Qual("math/bits", "Mul64").Call(code.Id(sh.Span), code.Id("uint64").Call(code.Id("index"))),
+			code.List(code.Id("part"), code.Id("_")).Op(":=").Qual("math/bits", "Div64").Call(code.Id("high"), code.Id("low"), code.Id("uint64").Call(s("Count"))),
+			code.Return(code.Id(sh.Least).Op("+").Add(typ()).Call(code.Id("part")))))
 }
 
 // checkShard emits

@@ -179,7 +179,7 @@ func (w *writer) peekFile() *code.File {
 	embed(f, s)
 	narrowed, params := w.narrowedBy(s)
 	params = append([]*code.Statement{ctxParam()}, params...)
-	if s.Has(plan.ArgShardIdx) || s.Has(plan.ArgShardCnt) {
+	if plan.AsksShard(s) {
 		params = append(params, code.Id("shard").Id("Shard"))
 	}
 	params = append(params, declared(w.timeout(s))...)
@@ -196,6 +196,9 @@ func (w *writer) peekFile() *code.File {
 	decl(f, docOf(slices.Concat(w.Peek.Doc, paramDoc(narrowed)), told...),
 		code.Func().Add(queueReceiver()).Id("Peek").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.Add(ifNoLimit(code.Nil()))
+			if plan.AsksShard(s) {
+				w.checkShard(g, "peek")
+			}
 			addAll(g, before)
 			g.Add(observe(code.Id("q"), code.Lit("peek"), code.Len(code.Id("jobs"))))
 			read := w.boundOf(code.Id("q"), s, args)

@@ -36,7 +36,7 @@ func (b *builder) asksTimeout() bool { return b.spec.Lease != nil && b.spec.Leas
 
 // buildClaim plans Claim.
 func (b *builder) buildClaim() {
-	c := &Claim{Params: b.claimParams(), Shard: b.spec.Shard != nil, LeaseArg: b.spec.Lease != nil && b.spec.Lease.LengthArg}
+	c := &Claim{Params: b.claimParams(), Shard: b.spec.Shard != nil, Shares: b.shares(), LeaseArg: b.spec.Lease != nil && b.spec.Lease.LengthArg}
 	if t := b.takes(); t != nil && (b.writesClaim() || b.popped() != nil) {
 		c.Params = b.addWritten(c.Params, t)
 	} else if b.pkg.Strategy == "pop" && b.hasCompanions(queue.Finish) {

@@ -268,6 +268,8 @@ const (
 	ArgGiven    ArgKind = "given"     // Param that the user names: what is written
 	ArgShardIdx ArgKind = "shard"     // shard.Index
 	ArgShardCnt ArgKind = "shards"    // shard.Count
+	ArgShardMin ArgKind = "shard min" // the least value of the shard, of Claim.Shares
+	ArgShardMax ArgKind = "shard max" // the greatest
 	ArgLease    ArgKind = "lease"     // seconds (float64), of an argument lease time.Duration
 	ArgTimeout  ArgKind = "timeout"   // seconds (float64), of an argument timeout time.Duration
 	ArgDelay    ArgKind = "delay"     // seconds (float64), of an argument or of the backoff
@@ -329,6 +331,11 @@ func (s *Statement) Has(kind ArgKind) bool {
 	return slices.ContainsFunc(s.Args, func(a Arg) bool { return a.Kind == kind })
 }
 
+// AsksShard reports whether a statement is for the rows of one shard.
+func AsksShard(s *Statement) bool {
+	return s.Has(ArgShardIdx) || s.Has(ArgShardCnt) || s.Has(ArgShardMin) || s.Has(ArgShardMax)
+}
+
 // AsksTimeout reports whether one of the statements compares how old a claim is with what the
 // caller says: the operation takes timeout time.Duration.
 func AsksTimeout(statements ...*Statement) bool {
@@ -351,6 +358,14 @@ type Param struct {
 	Write  bool   // of Claim: it narrows nothing and is written to the rows
 	List   bool   // GoType is a slice: travels as an array (or JSON, as the dialect's batches do)
 	JSON   bool   // of List: travels as a JSON array
+}
+
+// Shares tell how the values of a column are divided among the instances.
+type Shares struct {
+	GoType      string // int64, or uint64
+	Least, Most string // the values that are divided evenly
+	First, Last string // the least and the greatest that the column holds at all
+	Span        string // how many values are divided, less one where that is 1<<64
 }
 
 // ClaimFlow is how the statements of a claim follow each other.
@@ -395,7 +410,8 @@ type Claim struct {
 	BatchRow *BatchRow // nil: the claim makes its token itself
 	Params   []*Param
 	Shard    bool
-	LeaseArg bool // Claim takes lease time.Duration
+	Shares   *Shares // of Shard: each has the values in one range of a column; nil: those whose remainder it is
+	LeaseArg bool    // Claim takes lease time.Duration
 	Accept   *Accept
 	Gate     *Gate // nil: any number of jobs runs
 	Again    bool  // a claim that comes back with nothing looks once more

@@ -41,7 +41,7 @@ func (s *scope) store(st *Statement, template string, v values) {
 
 // argumentNames are the names of arguments that have none of their own.
 var argumentNames = map[ArgKind]string{
-	ArgLimit: "limit", ArgLow: "low", ArgToken: "token", ArgWorker: "worker", ArgShardIdx: "shard", ArgShardCnt: "shards",
+	ArgLimit: "limit", ArgLow: "low", ArgToken: "token", ArgWorker: "worker", ArgShardIdx: "shard", ArgShardCnt: "shards", ArgShardMin: "shardMin", ArgShardMax: "shardMax",
 	ArgLease: "leaseSeconds", ArgTimeout: "timeoutSeconds", ArgDelay: "delaySeconds", ArgOlder: "olderSeconds", ArgError: "error",
 	ArgBatchAll: "jobs", ArgNewAll: "jobs", ArgHeldAll: "held",
 }
@@ -81,7 +81,7 @@ func (s *scope) parameterType(a Arg) string {
 		return form("seconds")
 	case a.Kind == ArgLimit || a.Kind == ArgShardIdx || a.Kind == ArgShardCnt:
 		return form("count")
-	case a.Kind == ArgLow || field != nil && field.TimeIsNumber():
+	case a.Kind == ArgLow || a.Kind == ArgShardMin || a.Kind == ArgShardMax || field != nil && field.TimeIsNumber():
 		return form("number")
 	case a.Kind == ArgNewSet || a.Kind == ArgParamNil:
 		return form("truth")

@@ -879,7 +879,7 @@ func TestArgumentsOfClaimStayThere(t *testing.T) {
 		for _, s := range m.Statements() {
 			for _, a := range s.Args {
 				switch a.Kind {
-				case ArgParam, ArgMost, ArgShardIdx, ArgShardCnt, ArgLow:
+				case ArgParam, ArgMost, ArgShardIdx, ArgShardCnt, ArgShardMin, ArgShardMax, ArgLow:
 					alive := m.Recover != nil && a.Param != nil && a.Param == m.Recover.Alive
 					removes := slices.ContainsFunc(m.Purges, func(p *Purge) bool { return a.Param != nil && slices.Contains(p.Given, a.Param) })
 					if !slices.Contains(own, s) && !alive && !removes {

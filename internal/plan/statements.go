@@ -1026,6 +1026,10 @@ func (s *scope) paramsBut(c *Claim, but func(*schema.Column, queue.ParamKind) bo
 		texts = append(texts, s.param(p, c.Params[i]))
 	}
 	if c.Shard && (s.spec.Shard.Column == nil || !but(s.spec.Shard.Column, queue.Equal)) {
+		if c.Shares != nil {
+			texts = append(texts, s.share())
+			return texts
+		}
 		expr := s.spec.Shard.SQL
 		if s.spec.Shard.Column != nil {
 			expr = s.column(s.spec.Shard.Column)

@@ -83,7 +83,7 @@ func (b *builder) checkWaits(errs *source.ErrorList) bool {
 		why = "claims stand in a side table, where its unique key keeps others off a row, and not a lock"
 	case b.spec.Away != nil:
 		why = "a claim moves the row to another table, and what waited for it would look for it where it was"
-	case b.spec.Group != nil && !b.oneByOne() && !(b.claimsOne() && b.groupMode() != groupStatement):
+	case b.spec.Group != nil && !b.oneByOne() && (!b.claimsOne() || b.groupMode() == groupStatement):
 		why = "a claim is for rows of several groups, and passes over those that another claims from at that moment"
 		mend = "Leave it or the group out; or mark each column of the group with qgen:topic (without list, optional or any=): a claim of rows of one group may wait."
 		if b.groupMode() == groupStatement {

@@ -190,7 +190,11 @@ func (p *Param) text() string {
 
 func (s *Shard) text() string {
 	if s.Column != nil {
-		return s.Kind + " " + s.Column.Name
+		text := s.Kind + " " + s.Column.Name
+		if s.Least != nil {
+			text += " from " + s.Least.String() + " to " + s.Most.String()
+		}
+		return text
 	}
 	return s.Kind + " " + s.SQL
 }

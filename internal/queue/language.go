@@ -40,6 +40,7 @@ type takes int
 const (
 	noValue   takes = iota // a flag
 	mayValue               // a flag, or name=value
+	mayTwo                 // a flag, or name=value|value
 	oneValue               // name=value
 	anyValues              // name=value|value
 	stateTest              // name=value|value, name~value|value, name:=value
@@ -150,7 +151,7 @@ var verbs = []*verb{
 		{name: "prefix", takes: noValue}, {name: "optional", takes: noValue}, {name: "any", takes: anyValues},
 	}},
 	{name: "shard", on: onTable | onColumn, words: []rule{
-		{name: "mod", takes: noValue}, {name: "range", takes: noValue}, {name: "hash", takes: oneValue},
+		{name: "mod", takes: noValue}, {name: "range", takes: mayTwo}, {name: "hash", takes: oneValue},
 	}},
 	{name: "group", on: onTable | onColumn, takes: anything},
 	{name: "priority", on: onTable | onColumn, takes: anything},
@@ -391,7 +392,7 @@ func (v *verb) continues(words []*word) bool {
 	}
 	var flags []string
 	for _, r := range v.words {
-		if r.takes == noValue || r.takes == mayValue {
+		if r.takes == noValue || r.takes == mayValue || r.takes == mayTwo {
 			flags = append(flags, r.name)
 		}
 	}
@@ -491,7 +492,7 @@ func (r *rule) check(v *verb, w *word, errs *source.ErrorList) {
 	case r.takes == noValue && w.op != flag:
 		errs.Errorf(w.pos, "%s takes no value", r.name).WithHint("Write qgen:%s %s.", v.name, r.name)
 		return
-	case r.takes == mayValue && w.op == flag:
+	case (r.takes == mayValue || r.takes == mayTwo) && w.op == flag:
 		return
 	case r.takes != noValue && w.op == flag:
 		errs.Errorf(w.pos, "%s needs a value", r.name).WithHint("Write %s=…, without spaces.", r.name)
@@ -499,6 +500,9 @@ func (r *rule) check(v *verb, w *word, errs *source.ErrorList) {
 	case r.takes != noValue && r.takes != stateTest && w.op != equals:
 		errs.Errorf(w.pos, "%s cannot be followed by %s", r.name, w.op).
 			WithHint("Write %s=…. The signs ~ (test only) and := (write only) belong to qgen:status.", r.name)
+		return
+	case r.takes == mayTwo && len(w.values) != 2:
+		errs.Errorf(w.pos, "%s takes the least and the greatest value", r.name).WithHint("Write qgen:%s %s=0|1023.", v.name, r.name)
 		return
 	case (r.takes == oneValue || r.takes == mayValue) && len(w.values) > 1:
 		errs.Errorf(w.pos, "%s takes one value", r.name).WithHint("Keep one of %s. A | inside a value needs quotes: 'a|b'.", join(w.values))

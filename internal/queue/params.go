@@ -3,6 +3,7 @@ package queue
 // This file reads what narrows a claim: parameters, shards and predicates.
 
 import (
+	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
@@ -536,7 +537,44 @@ func (b *binding) readShard() {
 		if r.column.Type.Class != schema.Int || r.column.Type.Array {
 			b.errorf(r.pos, "column %q is %s, which cannot be divided among instances", r.column.Name, r.column.Type.Raw).
 				WithHint(`%s is for columns of whole numbers. Write an expression: hash="…".`, shard.Kind)
+			break
+		}
+		if shard.Kind == "range" && !b.readRange(shard, kind) {
+			return
 		}
 	}
 	b.spec.Shard = shard
+}
+
+// readRange reads which values a shard divides: those that are said, else all that the column's type has.
+func (b *binding) readRange(shard *Shard, w *word) bool {
+	c := shard.Column
+	shard.Least, shard.Most = c.Type.Range()
+	if w.op == flag {
+		if shard.Least == nil {
+			b.errorf(w.pos, "nothing says between which values column %q lies, which is %s", c.Name, c.Type.Raw).
+				WithHint("Write the least and the greatest: range=0|1023. What lies outside goes to the first or the last instance.")
+			return false
+		}
+		return true
+	}
+	var ends []*big.Int
+	for _, l := range w.values {
+		if v, ok := b.literal(c, l); ok {
+			if n, whole := new(big.Int).SetString(v.Text, 10); whole && v.Kind == Literal && l.quote != sql {
+				ends = append(ends, n)
+				continue
+			}
+			b.errorf(l.pos, "%q is no whole number", l.text).WithHint("Write the least and the greatest value: range=0|1023.")
+		}
+	}
+	if len(ends) < 2 {
+		return false
+	}
+	if ends[0].Cmp(ends[1]) >= 0 {
+		b.errorf(w.pos, "%s is not less than %s", ends[0], ends[1]).WithHint("Write the least value first: range=0|1023.")
+		return false
+	}
+	shard.Least, shard.Most = ends[0], ends[1]
+	return true
 }

@@ -5,6 +5,7 @@
 package queue
 
 import (
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -512,7 +513,10 @@ type Shard struct {
 	Column *schema.Column // nil when SQL says it
 	SQL    string         // a hash over the row
 	Kind   string         // "mod", "range" or "hash"
-	Pos    source.Pos
+	// Least and Most are the values that are divided among the instances, of "range".
+	// What the column may hold besides belongs to the first or the last.
+	Least, Most *big.Int
+	Pos         source.Pos
 }
 
 // Role is a name that users know for a bundle of tests and writes.

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -314,6 +315,20 @@ type Type struct {
 // AnyScale is the Scale of a type whose values have as many digits behind the point as they
 // were written with.
 const AnyScale = -1
+
+// Range returns the least and the greatest of the whole numbers that a column of the type holds, nil
+// where the type does not say.
+func (t Type) Range() (least, most *big.Int) {
+	if t.Class != Int || t.Array || t.Loose || t.Bits == 0 {
+		return nil, nil
+	}
+	count := new(big.Int).Lsh(big.NewInt(1), uint(t.Bits))
+	least = new(big.Int)
+	if !t.Unsigned {
+		least.Neg(new(big.Int).Rsh(count, 1))
+	}
+	return least, count.Sub(count.Add(count, least), big.NewInt(1))
+}
 
 // Counts reports whether values of the type are numbers.
 func (t Type) Counts() bool {

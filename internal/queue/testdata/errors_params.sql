@@ -48,3 +48,19 @@ CREATE TABLE dues_magic (id bigint PRIMARY KEY,
   a bigint, -- qgen:due as=epoch never=-1 always=0 add=wait
   wait int
 );
+-- qgen:queue done=delete
+CREATE TABLE shard_one (id bigint PRIMARY KEY,
+  a int -- qgen:shard range=7
+);
+-- qgen:queue done=delete
+CREATE TABLE shard_turned (id bigint PRIMARY KEY,
+  a int -- qgen:shard range=7|0
+);
+-- qgen:queue done=delete
+CREATE TABLE shard_far (id bigint PRIMARY KEY,
+  a smallint -- qgen:shard range=0|65535
+);
+-- qgen:queue done=delete
+CREATE TABLE shard_null (id bigint PRIMARY KEY,
+  a int -- qgen:shard range=null|7
+);

@@ -5,6 +5,7 @@ package partitionsqlite
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"slices"
 )
 
@@ -23,6 +24,9 @@ var (
 func (q *Queue) Peek(ctx context.Context, shard Shard, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
+	}
+	if shard.Index < 0 || shard.Index >= shard.Count {
+		return nil, fmt.Errorf("partitionsqlite: peek: there is no shard %d of %d", shard.Index, shard.Count)
 	}
 	ctx = q.hook.Before(ctx, "peek")
 	defer func() { q.hook.After(ctx, "peek", len(jobs), err) }()
