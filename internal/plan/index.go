@@ -275,9 +275,9 @@ func (b *builder) readyIndex(unordered bool) wanted {
 	leads := len(keys) > 0
 	if leads {
 		w.columns, w.told, w.fixed = append(keys, w.columns...), len(keys), len(keys)
-		w.why += "; it begins with what its predicate says, or the server would take " + plainText(rival.Name) + " and sort where ANALYZE was not run"
+		w.why += "; it begins with what its predicate says, or the server would take " + b.calledIndex(rival) + " and sort where ANALYZE was not run"
 	} else if rival != nil {
-		w.rival = plainText(rival.Name)
+		w.rival = b.calledIndex(rival)
 		w.why += "; the server may take " + w.rival + " all the same, and sort"
 	}
 	if g := b.spec.Group; g != nil && !leads && open && !w.sorted && b.can(dialect.EqualityFirst) {
@@ -1100,10 +1100,10 @@ func (b *builder) buildIndexes() {
 			switch {
 			case led == nil:
 			case w.kind == "line" && len(w.where) > 0 && b.d.Fragments["group_first"].At(b.version) != "" && b.orders(led, w, nil, nil):
-				leads = "; " + plainText(led.Name) + " leads to these rows, which are then sorted"
+				leads = "; " + b.calledIndex(led) + " leads to these rows, which are then sorted"
 			default:
-				leads = "; " + plainText(led.Name) + " leads to these rows among others"
-				lacking = strings.Replace(lacking, "reads the table", "reads all rows to which "+plainText(led.Name)+" leads", 1)
+				leads = "; " + b.calledIndex(led) + " leads to these rows among others"
+				lacking = strings.Replace(lacking, "reads the table", "reads all rows to which "+b.calledIndex(led)+" leads", 1)
 			}
 			if note := b.declines(w.kind, lacking); note != "" {
 				if lacking == w.lacking {
@@ -1113,7 +1113,7 @@ func (b *builder) buildIndexes() {
 				continue
 			}
 			if sought := b.besidesOrder(w); sought != nil {
-				led, leads = sought, "; "+plainText(sought.Name)+" leads to the ready rows of what is asked for, which would be sorted then"
+				led, leads = sought, "; "+b.calledIndex(sought)+" leads to the ready rows of what is asked for, which would be sorted then"
 			}
 			if led != nil {
 				ix.Why += leads + ": where those are few, decline this one (indexes: {" + w.kind + ": false})"
@@ -1134,7 +1134,7 @@ func (b *builder) buildIndexes() {
 			if len(w.predicate()) > 0 {
 				ix.Rule = cmp.Or(b.d.Fragments["predicate_rule"].At(b.version), ix.Rule)
 			}
-		case have.Name == "":
+		case have.Name == "" || have.Auto:
 			continue // that of a key that the database names: nothing to create, and no name to look for
 		default:
 			made = nil
@@ -1482,6 +1482,8 @@ func (b *builder) existingText(ix *schema.Index) string {
 	text := b.indexText(w)
 	if pk := b.spec.Table.PrimaryKey; pk != nil && pk.Index() == ix {
 		text = "the primary key " + text
+	} else if ix.Auto {
+		text = "the unique key " + text
 	} else if ix.Name != "" {
 		text = b.d.Ident(ix.Name) + " " + text
 	}
@@ -1489,6 +1491,14 @@ func (b *builder) existingText(ix *schema.Index) string {
 		text += " WHERE " + ix.Where
 	}
 	return plainText(text)
+}
+
+// calledIndex returns what people call an index of the table: its name, or what it is where the server made that up.
+func (b *builder) calledIndex(ix *schema.Index) string {
+	if ix.Auto {
+		return b.existingText(ix)
+	}
+	return plainText(ix.Name)
 }
 
 // usesHead says in a head comment which index a statement uses: that of the table which serves
@@ -1530,6 +1540,8 @@ func (b *builder) usesHead(w wanted) string {
 		text += b.unnamed("unnamed_order")
 	case own != nil && b.leftByArgument(w):
 		text += "; " + byArgument
+	case b.cannotName(own, w):
+		text += "; its name is not the schema's, so none is named, and the server may take another and sort"
 	case own == nil && w.kind == "expired" && len(w.columns) > 0:
 		text += b.unnamed("unnamed_index")
 	case b.unserved && w.kind == claim.kind || have == nil && w.sorted && len(w.columns) == 0:
@@ -1563,13 +1575,26 @@ func (b *builder) namedIndex(w wanted) *schema.Index {
 	}
 	switch ix, how := b.best(b.spec.Table.Indexes, w); {
 	case how == few:
-		if by, _ := b.foundAmong(ix, ""); slices.Contains(b.spec.Table.Indexes, by) {
+		if by, _ := b.foundAmong(ix, ""); slices.Contains(b.spec.Table.Indexes, by) && !by.Auto {
 			return by
 		}
-	case (how == passing || how == nearly || how == wholly) && !b.leftByArgument(w):
+	case (how == passing || how == nearly || how == wholly) && !ix.Auto && !b.leftByArgument(w):
 		return ix
 	}
 	return nil
+}
+
+// cannotName reports whether statements would name an index of the table, had the schema given it a name, and
+// there is another that the server might take.
+func (b *builder) cannotName(ix *schema.Index, w wanted) bool {
+	return ix != nil && ix.Auto && b.can(dialect.NamedIndex) && !w.sorted && w.kind == "ready" &&
+		slices.ContainsFunc(b.spec.Table.Indexes, func(other *schema.Index) bool {
+			return other != ix && !other.Invisible && other.Method == ix.Method && len(other.Columns) > 0 &&
+				slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
+					c := other.Columns[0].Column
+					return c != nil && (t.Column == c || t.Op == queue.Raw && b.spec.Reads(t.SQL, c))
+				})
+		})
 }
 
 // byArgument says of an index that statements do not name.

@@ -641,7 +641,7 @@ func (b *builder) sweepIndex(op string, t *queue.Transition, more []queue.Test) 
 		c := by.Columns[0].Column
 		return c != nil && t.Op != queue.Dead && (t.Column == c || t.Op == queue.Raw && b.spec.Reads(t.SQL, c))
 	}
-	if by == nil || by.Where == "" && !slices.ContainsFunc(tests, asks) {
+	if by == nil || by.Auto || by.Where == "" && !slices.ContainsFunc(tests, asks) {
 		return nil
 	}
 	return by

@@ -269,7 +269,7 @@ func (s *sqlite) addKeys(t *draft, keys []tableKey, strict bool) {
 			ix.Method, ix.Columns[0].Desc, ix.Columns[0].NullsFirst = rowid, false, true
 		} else {
 			auto++
-			ix.Name = fmt.Sprintf("%s%s_%d", autoIndex, t.Name, auto)
+			ix.Name, ix.Auto = fmt.Sprintf("%s%s_%d", autoIndex, t.Name, auto), true
 			if k.Name == "" {
 				k.Name = ix.Name
 			}

@@ -399,6 +399,8 @@ type Index struct {
 	Invisible bool
 	// Clustered: the rows of the table are kept in it, where the DDL can say so (SQL Server).
 	Clustered bool
+	// Auto: the server made up its name, which may be another when the table is made anew (SQLite).
+	Auto bool
 	// Include are columns that stand in it beside its keys, where the reader of the DDL
 	// knows them (SQL Server).
 	Include []*Column

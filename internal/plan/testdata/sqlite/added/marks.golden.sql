@@ -34,7 +34,7 @@
 DELETE /* marksq.Claim */ FROM marks
 WHERE  id IN (
            SELECT id
-           FROM   marks INDEXED BY sqlite_autoindex_marks_1
+           FROM   marks
            ORDER  BY id
            LIMIT  ?1)
 RETURNING id, address;
@@ -91,7 +91,7 @@ FROM   marks;
 -- arguments: 1: limit
 SELECT /* marksq.Peek */
        id, address
-FROM   marks INDEXED BY sqlite_autoindex_marks_1
+FROM   marks
 ORDER  BY id
 LIMIT  ?1;
 
@@ -139,31 +139,3 @@ LEFT   JOIN pragma_table_xinfo('totals') AS have
        ON have.name = want.name COLLATE NOCASE
 WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
-
--- sql/verify_index.sql
--- verify: index
--- locks: none
-WITH /* marksq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('sqlite_autoindex_marks_1', '', '', '')
-),
-have (name, columns, predicate) AS (
-    SELECT l.name,
-           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
-            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
-           CASE WHEN l.partial = 1 THEN (
-               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
-                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
-               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
-           ) ELSE '' END
-    FROM   pragma_index_list('marks') AS l
-)
-SELECT 'index ' || want.name || ' is missing'
-FROM   want
-WHERE  NOT EXISTS (
-           SELECT 1
-           FROM   have
-           WHERE  have.name = want.name
-           OR     have.predicate = want.predicate
-           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
-
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: sqlite_autoindex_marks_1 serves already

@@ -43,7 +43,7 @@ UPDATE /* crawlsq.Claim */ crawls
 SET    till = unixepoch() + 300
 WHERE  rowid IN (
            SELECT rowid
-           FROM   crawls INDEXED BY sqlite_autoindex_crawls_1
+           FROM   crawls
            WHERE  (till <= unixepoch() OR till IS NULL)
            ORDER  BY site, "no"
            LIMIT  ?1)
@@ -57,7 +57,7 @@ UPDATE /* crawlsq.Claim */ crawls
 SET    till = unixepoch() + 300
 WHERE  rowid = (
            SELECT rowid
-           FROM   crawls INDEXED BY sqlite_autoindex_crawls_1
+           FROM   crawls
            WHERE  (till <= unixepoch() OR till IS NULL)
            ORDER  BY site, "no"
            LIMIT  1)
@@ -164,7 +164,7 @@ FROM   crawls;
 -- arguments: 1: limit
 SELECT /* crawlsq.Peek */
        site, "no", url
-FROM   crawls INDEXED BY sqlite_autoindex_crawls_1
+FROM   crawls
 WHERE  (till <= unixepoch() OR till IS NULL)
 ORDER  BY site, "no"
 LIMIT  ?1;
@@ -204,8 +204,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* crawlsq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('sqlite_autoindex_crawls_1', '', '', ''),
-           ('crawls_like', 'url', 'url', '')
+    VALUES ('crawls_like', 'url', 'url', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -226,8 +225,6 @@ WHERE  NOT EXISTS (
            WHERE  have.name = want.name
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
-
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: sqlite_autoindex_crawls_1 serves already
 
 -- serves Enqueue: the rows that are like a new job
 CREATE INDEX crawls_like ON crawls (url);

@@ -38,7 +38,7 @@ INSERT /* ordersq.Claim */ INTO reservations
        (region, order_no, holder, since, tries)
 SELECT orders.region, orders.seq, ?1,
        CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), 1
-FROM   orders INDEXED BY sqlite_autoindex_orders_1
+FROM   orders
 WHERE  NOT EXISTS (SELECT 1 FROM reservations WHERE reservations.region = orders.region AND reservations.order_no = orders.seq AND NOT (reservations.since <= CAST((julianday('now') - 2440587.5) * 86400000 - 1800 * 1000 AS INTEGER)))
 ORDER  BY region, seq
 LIMIT  ?2
@@ -203,7 +203,7 @@ FROM   orders LEFT JOIN reservations ON reservations.region = orders.region AND 
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */
        region, seq, body
-FROM   orders INDEXED BY sqlite_autoindex_orders_1
+FROM   orders
 WHERE  NOT EXISTS (SELECT 1 FROM reservations WHERE reservations.region = orders.region AND reservations.order_no = orders.seq AND NOT (reservations.since <= CAST((julianday('now') - 2440587.5) * 86400000 - 1800 * 1000 AS INTEGER)))
 ORDER  BY region, seq
 LIMIT  ?1;
@@ -257,31 +257,3 @@ LEFT   JOIN pragma_table_xinfo('reservations') AS have
        ON have.name = want.name COLLATE NOCASE
 WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
-
--- sql/verify_index.sql
--- verify: index
--- locks: none
-WITH /* ordersq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('sqlite_autoindex_orders_1', '', '', '')
-),
-have (name, columns, predicate) AS (
-    SELECT l.name,
-           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
-            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
-           CASE WHEN l.partial = 1 THEN (
-               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
-                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
-               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
-           ) ELSE '' END
-    FROM   pragma_index_list('orders') AS l
-)
-SELECT 'index ' || want.name || ' is missing'
-FROM   want
-WHERE  NOT EXISTS (
-           SELECT 1
-           FROM   have
-           WHERE  have.name = want.name
-           OR     have.predicate = want.predicate
-           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
-
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: sqlite_autoindex_orders_1 serves already

@@ -363,5 +363,5 @@ WHERE  state = 'new';
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort every ready row.
 
--- finds the rows of other jobs that a step writes; sqlite_autoindex_waits_1 leads to these rows among others: where those are few, decline this one (indexes: {others: false})
+-- finds the rows of other jobs that a step writes; the primary key (site, "no") leads to these rows among others: where those are few, decline this one (indexes: {others: false})
 CREATE INDEX waits_others ON waits (site, "after");

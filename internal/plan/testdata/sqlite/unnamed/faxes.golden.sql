@@ -1,0 +1,282 @@
+-- Package faxesq uses the table faxes as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates faxes_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: the fence compares column "till", which counts whole seconds: two claims within one second look alike
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: the unique index sqlite_autoindex_faxes_2 lets one row run of those that are alike in no, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them
+-- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in state, no (unique key sqlite_autoindex_faxes_2): Fail, Requeue or Recover fails then, for all rows of the call, until one of the two is gone
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (state, "no", id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
+-- arguments: 1: limit
+UPDATE /* faxesq.Claim */ faxes
+SET    state = 'busy',
+       till = unixepoch() + 300
+WHERE  id IN (
+           SELECT id
+           FROM   faxes
+           WHERE  state = 'new'
+           ORDER  BY "no", id
+           LIMIT  ?1)
+RETURNING "no", till, id;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (state, "no", id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
+UPDATE /* faxesq.Claim */ faxes
+SET    state = 'busy',
+       till = unixepoch() + 300
+WHERE  id = (
+           SELECT id
+           FROM   faxes
+           WHERE  state = 'new'
+           ORDER  BY "no", id
+           LIMIT  1)
+RETURNING "no", till, id;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Till
+UPDATE /* faxesq.Complete */ faxes
+SET    state = 'sent',
+       till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS till_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(till = till_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Till
+UPDATE /* faxesq.Fail */ faxes
+SET    state = 'new',
+       till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS till_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(till = till_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Till
+UPDATE /* faxesq.Requeue */ faxes
+SET    state = 'new',
+       till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS till_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(till = till_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Till
+UPDATE /* faxesq.Extend */ faxes
+SET    till = unixepoch() + 300
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS till_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(till = till_held
+      AND    state = 'busy')
+RETURNING id, till;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: the unique key (state, "no"), which finds the rows that somebody has by state
+-- arguments: 1: limit
+UPDATE /* faxesq.Recover */ faxes
+SET    state = 'new',
+       till = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   faxes
+           WHERE  state = 'busy'
+           AND    till <= unixepoch()
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: the unique key (state, "no")
+-- arguments: 1: limit
+DELETE /* faxesq.Purge */ FROM faxes
+WHERE  id IN (
+           SELECT id
+           FROM   faxes
+           WHERE  state = 'sent'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new No, 2: new ID
+INSERT /* faxesq.Enqueue */ INTO faxes
+       ("no", id)
+VALUES (?1, ?2)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all No ID
+INSERT /* faxesq.EnqueueMany */ INTO faxes
+       ("no", id)
+SELECT no_new, id_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS no_new,
+                  json_extract(value, '$[1]') AS id_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* faxesq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'sent') AS done,
+       count(*) FILTER (WHERE state = 'busy' AND till <= unixepoch()) AS expired
+FROM   faxes;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, "no", id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
+-- arguments: 1: limit
+SELECT /* faxesq.Peek */
+       "no", id
+FROM   faxes
+WHERE  state = 'new'
+ORDER  BY "no", id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* faxesq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* faxesq.Verify */ want (name, type) AS (
+    VALUES ('state', 'text'),
+           ('no', 'int'),
+           ('till', 'integer'),
+           ('id', 'text')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('faxes') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* faxesq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('faxes_ready', 'state, no, id', 'state, no, id', 'state=''new''')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('faxes') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it begins with what its predicate says, or the server would take the unique key (state, "no") and sort where ANALYZE was not run
+CREATE INDEX faxes_ready ON faxes (state, "no", id)
+WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.

@@ -1,0 +1,200 @@
+-- Package mailsq uses the table mails as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> (deleted)
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a row whose claim has run out is claimed again, since nothing but column "till" says which rows run (expired=claim)
+-- note: the fence compares column "till", which counts whole seconds: two claims within one second look alike
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: the primary key (id); its name is not the schema's, so none is named, and the server may take another and sort
+-- arguments: 1: limit
+UPDATE /* mailsq.Claim */ mails
+SET    till = unixepoch() + 300
+WHERE  id IN (
+           SELECT id
+           FROM   mails
+           WHERE  (till <= unixepoch() OR till IS NULL)
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, till;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: the primary key (id); its name is not the schema's, so none is named, and the server may take another and sort
+UPDATE /* mailsq.Claim */ mails
+SET    till = unixepoch() + 300
+WHERE  id = (
+           SELECT id
+           FROM   mails
+           WHERE  (till <= unixepoch() OR till IS NULL)
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, till;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Till
+DELETE /* mailsq.Complete */ FROM mails
+WHERE  (id, till) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS till_held
+           FROM   json_each(?1))
+AND    +(till IS NOT NULL)
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Till
+DELETE /* mailsq.Fail */ FROM mails
+WHERE  (id, till) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS till_held
+           FROM   json_each(?1))
+AND    +(till IS NOT NULL)
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Till
+UPDATE /* mailsq.Requeue */ mails
+SET    till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS till_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(till = till_held
+      AND    till IS NOT NULL)
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Till
+UPDATE /* mailsq.Extend */ mails
+SET    till = unixepoch() + 300
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS till_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(till = till_held
+      AND    till IS NOT NULL)
+RETURNING id, till;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new ID
+INSERT /* mailsq.Enqueue */ INTO mails
+       (id)
+VALUES (?1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all ID
+INSERT /* mailsq.EnqueueMany */ INTO mails
+       (id)
+SELECT id_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS id_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mailsq.Stats */
+       count(*) FILTER (WHERE (till <= unixepoch() OR till IS NULL)) AS ready,
+       count(*) FILTER (WHERE till IS NOT NULL AND till > unixepoch()) AS running,
+       count(*) FILTER (WHERE till IS NOT NULL AND till <= unixepoch()) AS expired
+FROM   mails;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id); its name is not the schema's, so none is named, and the server may take another and sort
+-- arguments: 1: limit
+SELECT /* mailsq.Peek */
+       id
+FROM   mails
+WHERE  (till <= unixepoch() OR till IS NULL)
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mailsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* mailsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'text'),
+           ('till', 'integer')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('mails') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
