@@ -260,7 +260,7 @@ func (b *builder) readyIndex(unordered bool) wanted {
 		w.columns = append(w.columns, indexKey{column: w.due, spare: true})
 	}
 	for _, c := range b.askedLast(w) {
-		if w.asked = append(w.asked, c); (open || w.sorted) && b.comparedInIndex(queue.Test{Column: c}) && !b.unindexed(c) {
+		if w.asked = append(w.asked, c); (open || w.sorted) && b.askedInIndex(c) && !b.unindexed(c) {
 			w.columns = append(w.columns, indexKey{column: c, spare: true})
 		}
 	}
@@ -401,6 +401,32 @@ func (b *builder) refusesBeside(w wanted, t queue.Test) bool {
 	return t.Op == queue.Raw && !slices.ContainsFunc(w.predicate(), func(p queue.Test) bool { return p.Op == queue.Raw && p.SQL == t.SQL })
 }
 
+// prefixed reports whether the caller of a claim says how a column begins.
+func (b *builder) prefixed(c *schema.Column) bool {
+	return slices.ContainsFunc(b.spec.Params, func(p *queue.Param) bool { return p.Column == c && p.Kind == queue.Prefix })
+}
+
+// askedInIndex reports whether what the caller of a claim says of a column that stands behind the order in an index
+// is compared there: how it begins is so where any condition is.
+func (b *builder) askedInIndex(c *schema.Column) bool {
+	return b.comparedInIndex(queue.Test{Column: c}) && (b.can(dialect.IndexFilter) || !b.prefixed(c))
+}
+
+// ownCollation reports whether a column may have a collation by which texts that differ are alike: that of a domain
+// is not known.
+func (b *builder) ownCollation(c *schema.Column) bool {
+	return c.Type.Domain != "" || c.Collation != "" && !slices.Contains([]string{"C", "POSIX", "default", "ucs_basic"}, c.Collation)
+}
+
+// prefixForm is how a condition on the beginning of a column is written: one that an index serves, where the
+// server has that and the collation bears it.
+func (b *builder) prefixForm(c *schema.Column) string {
+	if form := b.d.Fragments["prefix_exact"].At(b.version); form != "" && !b.ownCollation(c) {
+		return form
+	}
+	return b.d.Fragments["prefix"].At(b.version)
+}
+
 // askNote says what becomes of rows that have other values than the caller asks for, where an
 // index with those columns serves.
 func (b *builder) askNote(w wanted, columns []schema.IndexColumn) string {
@@ -410,8 +436,12 @@ func (b *builder) askNote(w wanted, columns []schema.IndexColumn) string {
 			continue // rows of others are not read
 		}
 		how := "are read and passed over"
-		if slices.ContainsFunc(columns, func(x schema.IndexColumn) bool { return x.Column == c }) && b.comparedInIndex(queue.Test{Column: c}) {
+		form := b.d.Fragments["prefix_index"].At(b.version)
+		switch {
+		case slices.ContainsFunc(columns, func(x schema.IndexColumn) bool { return x.Column == c }) && b.askedInIndex(c):
 			how = "are passed over in it"
+		case form != "" && b.prefixed(c) && !b.ownCollation(c):
+			how += " (" + dialect.Fill(form, "column", plainText(c.Name)) + ")"
 		}
 		text += "; rows of another " + plainText(c.Name) + " " + how
 	}

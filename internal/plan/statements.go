@@ -1079,7 +1079,7 @@ func (s *scope) param(p *queue.Param, gp *Param) string {
 	case queue.Maximum:
 		text = column + " <= " + plain
 	case queue.Prefix:
-		text = dialect.Fill(s.d.Fragments["prefix"].At(s.version), "column", column, "arg", s.d.Cast(arg, "text"))
+		text = dialect.Fill(s.prefixForm(p.Column), "column", column, "arg", s.d.Cast(arg, "text"))
 	default:
 		text = column + " = " + plain
 	}

@@ -163,6 +163,7 @@ func (p *postgresql) alterColumn(t *draft, c *Column, cmd *pgAlterTableCmd, item
 				end = i
 			}
 		}
+		c.Collation = pgCollation(cmd.GetDef().GetColumnDef())
 		p.setType(c, cmd.GetDef().GetColumnDef().GetTypeName(), end)
 	case pgAlterAddIdentity:
 		p.setIdentity(c, cmd.GetDef().GetConstraint().GetGeneratedWhen() == "a")

@@ -121,6 +121,15 @@ func (p *postgresql) element(t *draft, a *anchor, e *pgNode, item [2]int) (later
 	return nil
 }
 
+// pgCollation returns the collation that a column is given, without its schema; "" where the statement names none.
+func pgCollation(def *pgColumnDef) string {
+	names := def.GetCollClause().GetCollname()
+	if len(names) == 0 {
+		return ""
+	}
+	return names[len(names)-1].GetString_().GetSval()
+}
+
 // column reads a column's definition, which stands in the tokens from from up
 // to end; from is its name. A definition without a type adds to a column that
 // is there already, as one in a table that inherits may.
@@ -146,6 +155,7 @@ func (p *postgresql) column(t *draft, def *pgColumnDef, from, end int) (c *Colum
 	}
 	if def.GetCollClause() != nil {
 		starts = append(starts, p.index(def.GetCollClause().GetLocation()))
+		c.Collation = pgCollation(def)
 	}
 	var hidden []pgHidden
 	for _, h := range p.text.hidden {

@@ -16,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_ready and tasks_group and tasks_line.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_lines_ready and tasks_group.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -275,9 +275,8 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* linesq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('tasks_ready', '', '', ''),
-               ('tasks_group', 'line', 'line', 'state=''busy'''),
-               ('tasks_line', 'line', 'line', 'state=''new''')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('tasks_lines_ready', '', '', ''),
+               ('tasks_group', 'line', 'line', 'state=''busy''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -301,17 +300,11 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- tasksq advises the same
-CREATE INDEX CONCURRENTLY tasks_ready ON tasks ((kind = 'last'), id, line)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Claim: who is before a row in its group
+CREATE INDEX CONCURRENTLY tasks_lines_ready ON tasks (line, (kind = 'last'), id)
 WHERE  state = 'new';
 
 -- serves Claim: the running rows of a group
 -- tasksq advises the same
 CREATE INDEX CONCURRENTLY tasks_group ON tasks (line)
 WHERE  state = 'busy';
-
--- serves Claim: who is before a row in its group
--- tasksq advises the same
-CREATE INDEX CONCURRENTLY tasks_line ON tasks (line)
-WHERE  state = 'new';

@@ -37,14 +37,14 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
 -- locks: the rows it finds, and a number for each group that they are of, until commit; passes over rows and groups that are locked
--- index: ((kind = 'last'), id, line) WHERE state = 'new'
+-- index: ((kind = 'last'), id) WHERE state = 'new'
 -- isolation: read committed
 -- arguments: 1: param linePrefix string, 2: limit
 WITH /* tasksq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   tasks
     WHERE  state = 'new'
-    AND    left(line, length($1::text)) = $1::text
+    AND    line ^@ $1::text
     AND    CASE WHEN EXISTS (SELECT 1
                FROM   (SELECT greatest(coalesce((tasks.most), 0) - (SELECT count(*)
                FROM   tasks AS other
@@ -213,14 +213,14 @@ WHERE  left(line, length($1::text)) = $1::text;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: ((kind = 'last'), id, line) WHERE state = 'new'
+-- index: ((kind = 'last'), id) WHERE state = 'new'
 -- isolation: read committed
 -- arguments: 1: param linePrefix string, 2: limit
 SELECT /* tasksq.Peek */
        id, line, kind, most
 FROM   tasks
 WHERE  state = 'new'
-AND    left(line, length($1::text)) = $1::text
+AND    line ^@ $1::text
 AND    CASE WHEN EXISTS (SELECT 1
                FROM   (SELECT greatest(coalesce((tasks.most), 0) - (SELECT count(*)
                FROM   tasks AS other
@@ -300,8 +300,8 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another line are passed over in it
-CREATE INDEX CONCURRENTLY tasks_ready ON tasks ((kind = 'last'), id, line)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another line are read and passed over (an index that begins with line text_pattern_ops, or with line where its collation is C, leads to those that are wanted)
+CREATE INDEX CONCURRENTLY tasks_ready ON tasks ((kind = 'last'), id)
 WHERE  state = 'new';
 
 -- serves Claim: the running rows of a group
