@@ -377,6 +377,9 @@ func (s *scope) value(c *schema.Column, v queue.Value) string {
 		return s.rawFor(c, v.Text)
 	case queue.ColumnOf:
 		other := s.column(v.Other)
+		if s.newArgument != nil { // of a row that is not there yet
+			other = s.newArgument(s.fields[v.Other])
+		}
 		if v.Else != "" {
 			other = "coalesce(" + other + ", " + v.Else + ")"
 		}

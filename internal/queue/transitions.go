@@ -712,14 +712,22 @@ func (b *binding) beginsAnew(r *role, a *Attempts) {
 	switch {
 	case a.Down && a.Max > 0 && a.MustStart():
 		b.write(r, a.Column, full, Enqueue)
-	case !a.Down || a.Max > 0:
+	case a.Down && a.MaxOf != nil && b.callerSays(a.Column) && b.callerSays(a.MaxOf.Column):
+		b.write(r, a.Column, full, Enqueue)
+	case (!a.Down || a.Max > 0) && !a.NullMeansUnlimited:
 		b.starts(r, full)
 	}
 }
 
-// starts writes the first value of a counter where the table does not.
+// callerSays reports whether whoever adds a row has to say what a column holds, since nothing else does.
+func (b *binding) callerSays(c *schema.Column) bool {
+	return c.NotNull && !c.HasDefault && !c.Generated && !slices.ContainsFunc(b.roles["on"], func(r *role) bool { return r.column == c })
+}
+
+// starts writes the first value of a counter where the table does not: other programs may compare it, and
+// nothing compares with null.
 func (b *binding) starts(r *role, v Value) {
-	if r.column.NotNull && !r.column.HasDefault {
+	if !r.column.Generated && (!r.column.HasDefault || r.column.DefaultNull()) {
 		b.write(r, r.column, v, Enqueue)
 	}
 }

@@ -251,9 +251,9 @@ OUTPUT deleted.id;
 -- locks: nothing that others wait for
 -- arguments: 1: new MaxAttempts
 INSERT /* delayedq.Enqueue */ INTO delayed
-       (max_attempts)
+       (attempts, max_attempts)
 OUTPUT inserted.id
-VALUES (@p1);
+VALUES (0, @p1);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -264,10 +264,10 @@ DECLARE @kept TABLE (
            id bigint
        );
 INSERT INTO delayed
-       (max_attempts)
+       (attempts, max_attempts)
 OUTPUT inserted.id
 INTO   @kept
-SELECT max_attempts_new
+SELECT 0, max_attempts_new
 FROM   OPENJSON(@p1) AS list
        CROSS APPLY OPENJSON(list.[value]) WITH (
            max_attempts_new tinyint '$[0]'

@@ -167,9 +167,9 @@ OUTPUT deleted.id;
 -- locks: nothing that others wait for
 -- arguments: 1: new Prio, 2: new Share, 3: new MaxTries
 INSERT /* countedq.Enqueue */ INTO counted
-       (prio, share, max_tries)
+       (prio, share, tries, max_tries)
 OUTPUT inserted.id
-VALUES (coalesce(@p1, 0), @p2, @p3);
+VALUES (coalesce(@p1, 0), @p2, 0, @p3);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -180,10 +180,10 @@ DECLARE @kept TABLE (
            id bigint
        );
 INSERT INTO counted
-       (prio, share, max_tries)
+       (prio, share, tries, max_tries)
 OUTPUT inserted.id
 INTO   @kept
-SELECT coalesce(prio_new, 0), share_new, max_tries_new
+SELECT coalesce(prio_new, 0), share_new, 0, max_tries_new
 FROM   OPENJSON(@p1) AS list
        CROSS APPLY OPENJSON(list.[value]) WITH (
            prio_new nvarchar(40) '$[0]',

@@ -254,9 +254,9 @@ OUTPUT deleted.id;
 -- locks: nothing that others wait for
 -- arguments: 1: new MostResets
 INSERT /* buildsq.Enqueue */ INTO builds
-       (most_resets)
+       (resets, most_resets)
 OUTPUT inserted.id
-VALUES (@p1);
+VALUES (0, @p1);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -267,10 +267,10 @@ DECLARE @kept TABLE (
            id bigint
        );
 INSERT INTO builds
-       (most_resets)
+       (resets, most_resets)
 OUTPUT inserted.id
 INTO   @kept
-SELECT most_resets_new
+SELECT 0, most_resets_new
 FROM   OPENJSON(@p1) AS list
        CROSS APPLY OPENJSON(list.[value]) WITH (
            most_resets_new tinyint '$[0]'

@@ -305,16 +305,16 @@ FROM   (
 -- locks: nothing that others wait for
 -- arguments: 1: new MaxAttempts
 INSERT /* delayedjobsq.Enqueue */ INTO delayed_jobs
-       (max_attempts)
-VALUES (?);
+       (attempts, max_attempts)
+VALUES (0, ?);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list MaxAttempts
 INSERT /* delayedjobsq.EnqueueMany */ INTO delayed_jobs
-       (max_attempts)
-VALUES (?);
+       (attempts, max_attempts)
+VALUES (0, ?);
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

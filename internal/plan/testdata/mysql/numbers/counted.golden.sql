@@ -208,16 +208,16 @@ FROM   (
 -- locks: nothing that others wait for
 -- arguments: 1: new Prio, 2: new Share, 3: new MaxTries
 INSERT /* countedq.Enqueue */ INTO counted
-       (prio, share, max_tries)
-VALUES (coalesce(?, 0), ?, ?);
+       (prio, share, tries, max_tries)
+VALUES (coalesce(?, 0), ?, 0, ?);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list Prio Share MaxTries
 INSERT /* countedq.EnqueueMany */ INTO counted
-       (prio, share, max_tries)
-VALUES (coalesce(?, 0), ?, ?);
+       (prio, share, tries, max_tries)
+VALUES (coalesce(?, 0), ?, 0, ?);
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

@@ -309,16 +309,16 @@ FROM   (
 -- locks: nothing that others wait for
 -- arguments: 1: new MostResets
 INSERT /* buildsq.Enqueue */ INTO builds
-       (most_resets)
-VALUES (?);
+       (resets, most_resets)
+VALUES (0, ?);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_list MostResets
 INSERT /* buildsq.EnqueueMany */ INTO builds
-       (most_resets)
-VALUES (?);
+       (resets, most_resets)
+VALUES (0, ?);
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

@@ -290,8 +290,8 @@ AND    LOCKED_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 -- locks: nothing that others wait for
 -- arguments: 1: new MaxAttempts, 2: new_key
 INSERT /* delayedq.Enqueue */ INTO DELAYED
-       (MAX_ATTEMPTS)
-VALUES (:1)
+       (ATTEMPTS, MAX_ATTEMPTS)
+VALUES (0, :1)
 /* the new key */ RETURNING ID INTO :2;
 
 -- sql/stats.sql

@@ -187,8 +187,8 @@ AND    STATE = 'F';
 -- locks: nothing that others wait for
 -- arguments: 1: new Prio, 2: new Share, 3: new MaxTries, 4: new_key
 INSERT /* talliedq.Enqueue */ INTO TALLIED
-       (PRIO, "SHARE", MAX_TRIES)
-VALUES (coalesce(:1, 0), :2, :3)
+       (PRIO, "SHARE", TRIES, MAX_TRIES)
+VALUES (coalesce(:1, 0), :2, 0, :3)
 /* the new key */ RETURNING ID INTO :4;
 
 -- sql/stats.sql

@@ -292,8 +292,8 @@ AND    STATE = 'dead';
 -- locks: nothing that others wait for
 -- arguments: 1: new MostResets, 2: new_key
 INSERT /* buildsq.Enqueue */ INTO BUILDS
-       (MOST_RESETS)
-VALUES (:1)
+       (RESETS, MOST_RESETS)
+VALUES (0, :1)
 /* the new key */ RETURNING ID INTO :2;
 
 -- sql/stats.sql

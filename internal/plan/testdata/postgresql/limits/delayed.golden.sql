@@ -264,8 +264,8 @@ WHERE  id = ANY (ARRAY(
 -- locks: nothing that others wait for
 -- arguments: 1: new MaxAttempts
 INSERT /* delayedq.Enqueue */ INTO delayed
-       (max_attempts)
-VALUES ($1)
+       (attempts, max_attempts)
+VALUES (0, $1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -273,8 +273,8 @@ RETURNING id;
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch MaxAttempts
 INSERT /* delayedq.EnqueueMany */ INTO delayed
-       (max_attempts)
-SELECT max_attempts_new
+       (attempts, max_attempts)
+SELECT 0, max_attempts_new
 FROM   unnest($1::smallint[]) WITH ORDINALITY AS job (max_attempts_new, job_order)
 ORDER  BY job_order
 RETURNING id;

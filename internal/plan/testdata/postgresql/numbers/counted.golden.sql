@@ -180,8 +180,8 @@ WHERE  id = ANY (ARRAY(
 -- locks: nothing that others wait for
 -- arguments: 1: new Prio, 2: new Share, 3: new MaxTries
 INSERT /* countedq.Enqueue */ INTO counted
-       (prio, share, max_tries)
-VALUES (coalesce($1::numeric, 0), $2, $3)
+       (prio, share, tries, max_tries)
+VALUES (coalesce($1::numeric, 0), $2, 0, $3)
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -189,8 +189,8 @@ RETURNING id;
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Prio, 2: new_batch Share, 3: new_batch MaxTries
 INSERT /* countedq.EnqueueMany */ INTO counted
-       (prio, share, max_tries)
-SELECT coalesce(prio_new, 0), share_new, max_tries_new
+       (prio, share, tries, max_tries)
+SELECT coalesce(prio_new, 0), share_new, 0, max_tries_new
 FROM   unnest($1::numeric[], $2::numeric[], $3::numeric[]) WITH ORDINALITY AS job (prio_new, share_new, max_tries_new, job_order)
 ORDER  BY job_order
 RETURNING id;

@@ -261,7 +261,8 @@ WHERE  id = ANY (ARRAY(
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
 INSERT /* onceq.Enqueue */ INTO once
-DEFAULT VALUES
+       (tries)
+VALUES (0)
 RETURNING id;
 
 -- sql/stats.sql

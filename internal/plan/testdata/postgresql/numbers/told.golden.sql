@@ -264,8 +264,8 @@ WHERE  id = ANY (ARRAY(
 -- locks: nothing that others wait for
 -- arguments: 1: new Most
 INSERT /* toldq.Enqueue */ INTO told
-       (most)
-VALUES ($1)
+       (tries, most)
+VALUES (0, $1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -273,8 +273,8 @@ RETURNING id;
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Most
 INSERT /* toldq.EnqueueMany */ INTO told
-       (most)
-SELECT most_new
+       (tries, most)
+SELECT 0, most_new
 FROM   unnest($1::integer[]) WITH ORDINALITY AS job (most_new, job_order)
 ORDER  BY job_order
 RETURNING id;

@@ -269,8 +269,8 @@ WHERE  id = ANY (ARRAY(
 -- locks: nothing that others wait for
 -- arguments: 1: new MostResets
 INSERT /* buildsq.Enqueue */ INTO builds
-       (most_resets)
-VALUES ($1)
+       (resets, most_resets)
+VALUES (0, $1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -278,8 +278,8 @@ RETURNING id;
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch MostResets
 INSERT /* buildsq.EnqueueMany */ INTO builds
-       (most_resets)
-SELECT most_resets_new
+       (resets, most_resets)
+SELECT 0, most_resets_new
 FROM   unnest($1::smallint[]) WITH ORDINALITY AS job (most_resets_new, job_order)
 ORDER  BY job_order
 RETURNING id;

@@ -243,8 +243,8 @@ WHERE  id IN (
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new MaxAttempts
 INSERT /* delayedq.Enqueue */ INTO delayed
-       (max_attempts)
-VALUES (?1)
+       (attempts, max_attempts)
+VALUES (0, ?1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -252,8 +252,8 @@ RETURNING id;
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all MaxAttempts
 INSERT /* delayedq.EnqueueMany */ INTO delayed
-       (max_attempts)
-SELECT max_attempts_new
+       (attempts, max_attempts)
+SELECT 0, max_attempts_new
 FROM   (
            SELECT key AS job_order,
                   json_extract(value, '$[0]') AS max_attempts_new

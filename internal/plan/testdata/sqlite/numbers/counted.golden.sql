@@ -150,8 +150,8 @@ WHERE  id IN (
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Prio, 2: new Share, 3: new MaxTries
 INSERT /* countedq.Enqueue */ INTO counted
-       (prio, share, max_tries)
-VALUES (coalesce(?1, 0), ?2, ?3)
+       (prio, share, tries, max_tries)
+VALUES (coalesce(?1, 0), ?2, 0, ?3)
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -159,8 +159,8 @@ RETURNING id;
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Prio Share MaxTries
 INSERT /* countedq.EnqueueMany */ INTO counted
-       (prio, share, max_tries)
-SELECT coalesce(prio_new, 0), share_new, max_tries_new
+       (prio, share, tries, max_tries)
+SELECT coalesce(prio_new, 0), share_new, 0, max_tries_new
 FROM   (
            SELECT key AS job_order,
                   json_extract(value, '$[0]') AS prio_new,

@@ -240,7 +240,8 @@ WHERE  id IN (
 -- enqueue: a new ready row
 -- locks: the database for writing, while the statement runs
 INSERT /* onceq.Enqueue */ INTO once
-DEFAULT VALUES
+       (tries)
+VALUES (0)
 RETURNING id;
 
 -- sql/stats.sql

@@ -243,8 +243,8 @@ WHERE  id IN (
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new Most
 INSERT /* toldq.Enqueue */ INTO told
-       (most)
-VALUES (?1)
+       (tries, most)
+VALUES (0, ?1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -252,8 +252,8 @@ RETURNING id;
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Most
 INSERT /* toldq.EnqueueMany */ INTO told
-       (most)
-SELECT most_new
+       (tries, most)
+SELECT 0, most_new
 FROM   (
            SELECT key AS job_order,
                   json_extract(value, '$[0]') AS most_new

@@ -247,8 +247,8 @@ WHERE  id IN (
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new MostResets
 INSERT /* buildsq.Enqueue */ INTO builds
-       (most_resets)
-VALUES (?1)
+       (resets, most_resets)
+VALUES (0, ?1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -256,8 +256,8 @@ RETURNING id;
 -- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all MostResets
 INSERT /* buildsq.EnqueueMany */ INTO builds
-       (most_resets)
-SELECT most_resets_new
+       (resets, most_resets)
+SELECT 0, most_resets_new
 FROM   (
            SELECT key AS job_order,
                   json_extract(value, '$[0]') AS most_resets_new

@@ -1,0 +1,327 @@
+-- Package notesq uses the table notes as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates notes_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MySQL has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim_lock.sql
+-- claim: locks and reads ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* notesq.Claim */
+       id, coalesce(tries, 0) + 1, coalesce(rev, 0) + 1
+FROM   notes IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'new'
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* notesq.Claim */ notes FORCE INDEX (PRIMARY)
+SET    state = 'busy',
+       tries = coalesce(tries, 0) + 1,
+       rev = coalesce(rev, 0) + 1
+WHERE  (id IN (?));
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: rev as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Rev
+SELECT /* notesq.Complete */
+       id
+FROM   notes FORCE INDEX (PRIMARY)
+WHERE  ((id, rev) IN ((?, ?)))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: rev as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Rev
+UPDATE /* notesq.Complete */ notes FORCE INDEX (PRIMARY)
+SET    state = 'over',
+       rev = coalesce(rev, 0) + 1
+WHERE  ((id, rev) IN ((?, ?)))
+AND    state = 'busy';
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: rev as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Rev
+SELECT /* notesq.Fail */
+       id
+FROM   notes FORCE INDEX (PRIMARY)
+WHERE  ((id, rev) IN ((?, ?)))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: rev as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Rev
+UPDATE /* notesq.Fail */ notes FORCE INDEX (PRIMARY)
+SET    state = 'new',
+       rev = coalesce(rev, 0) + 1
+WHERE  ((id, rev) IN ((?, ?)))
+AND    state = 'busy';
+
+-- sql/fail_lock.sql
+-- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- fence: rev as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Rev
+SELECT /* notesq.Fail */
+       id
+FROM   notes FORCE INDEX (PRIMARY)
+WHERE  ((id, rev) IN ((?, ?)))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: rev as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Rev
+UPDATE /* notesq.Fail */ notes FORCE INDEX (PRIMARY)
+SET    state = 'dead',
+       rev = coalesce(rev, 0) + 1
+WHERE  ((id, rev) IN ((?, ?)))
+AND    state = 'busy';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: rev as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Rev
+SELECT /* notesq.Requeue */
+       id
+FROM   notes FORCE INDEX (PRIMARY)
+WHERE  ((id, rev) IN ((?, ?)))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: rev as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Rev
+UPDATE /* notesq.Requeue */ notes FORCE INDEX (PRIMARY)
+SET    state = 'new',
+       tries = coalesce(tries, 0) - 1,
+       rev = coalesce(rev, 0) + 1
+WHERE  ((id, rev) IN ((?, ?)))
+AND    state = 'busy';
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* notesq.Redrive */ (
+           SELECT id
+           FROM   notes
+           WHERE  state = 'dead'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN notes ON notes.id = picked.id
+SET    state = 'new',
+       tries = 0,
+       rev = coalesce(notes.rev, 0) + 1;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* notesq.Purge */ notes
+FROM   (
+           SELECT id
+           FROM   notes
+           WHERE  state = 'over'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN notes ON notes.id = picked.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* notesq.Purge */ notes
+FROM   (
+           SELECT id
+           FROM   notes
+           WHERE  state = 'dead'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN notes ON notes.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* notesq.Enqueue */ INTO notes
+       (state, tries, rev)
+VALUES ('new', 0, 0);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* notesq.Stats */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'over' THEN 1 END) AS done,
+       count(CASE WHEN state = 'dead' THEN 1 END) AS failed
+FROM   notes;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* notesq.Peek */
+       id, tries
+FROM   notes IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'new'
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* notesq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* notesq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'state', 'varchar' UNION ALL
+           SELECT 'tries', 'int' UNION ALL
+           SELECT 'rev', 'int'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'notes'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* notesq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'notes'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* notesq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'notes_ready' AS name, 'state, id' AS columns, 'state' AS least
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'notes'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE notes ADD INDEX notes_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.

@@ -1,0 +1,302 @@
+-- Package notesq uses the table notes as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates notes_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* notesq.Claim */ notes
+SET    state = 'busy',
+       tries = coalesce(tries, 0) + 1,
+       rev = coalesce(rev, 0) + 1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   notes
+           WHERE  state = 'new'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tries, rev;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* notesq.Claim */ notes
+SET    state = 'busy',
+       tries = coalesce(tries, 0) + 1,
+       rev = coalesce(rev, 0) + 1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   notes
+           WHERE  state = 'new'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tries, rev;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* notesq.Claim */ notes
+SET    state = 'busy',
+       tries = coalesce(tries, 0) + 1,
+       rev = coalesce(rev, 0) + 1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   notes
+           WHERE  state = 'new'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tries, rev;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: rev as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Rev
+UPDATE /* notesq.Complete */ notes
+SET    state = 'over',
+       rev = coalesce(rev, 0) + 1
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, rev_held)
+WHERE  id = id_held
+AND    CASE WHEN rev = rev_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: rev as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Rev
+UPDATE /* notesq.Fail */ notes
+SET    state = 'new',
+       rev = coalesce(rev, 0) + 1
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, rev_held)
+WHERE  id = id_held
+AND    CASE WHEN rev = rev_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: rev as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Rev
+UPDATE /* notesq.Fail */ notes
+SET    state = 'dead',
+       rev = coalesce(rev, 0) + 1
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, rev_held)
+WHERE  id = id_held
+AND    CASE WHEN rev = rev_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: rev as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Rev
+UPDATE /* notesq.Requeue */ notes
+SET    state = 'new',
+       tries = coalesce(tries, 0) - 1,
+       rev = coalesce(rev, 0) + 1
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, rev_held)
+WHERE  id = id_held
+AND    CASE WHEN rev = rev_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* notesq.Redrive */ notes
+SET    state = 'new',
+       tries = 0,
+       rev = coalesce(rev, 0) + 1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   notes
+           WHERE  state = 'dead'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'over' would find them
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* notesq.Purge */ FROM notes
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   notes
+           WHERE  state = 'over'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'dead' would find them
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* notesq.Purge */ FROM notes
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   notes
+           WHERE  state = 'dead'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* notesq.Enqueue */ INTO notes
+       (state, tries, rev)
+VALUES ('new', 0, 0)
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* notesq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed
+FROM   notes;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* notesq.Peek */
+       id, tries
+FROM   notes
+WHERE  state = 'new'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* notesq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* notesq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'varchar'),
+               ('tries', 'integer'),
+               ('rev', 'integer')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('notes')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* notesq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* notesq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('notes_ready', 'id nulls first', 'id nulls first', 'state=''new''')) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           JOIN   pg_am AS m ON m.oid = c.relam
+           CROSS  JOIN LATERAL (
+                      SELECT lower(string_agg(coalesce(a.attname, '?') || CASE k.option WHEN 1 THEN ' desc nulls last'
+                                 WHEN 2 THEN ' nulls first' WHEN 3 THEN ' desc' ELSE '' END, ', ' ORDER BY k.place)) AS columns,
+                             coalesce(replace(replace(regexp_replace(regexp_replace(lower(pg_get_expr(i.indpred, i.indrelid)),
+                                 '::("[^"]+"|[a-z_.]+( varying| precision)?)([(][0-9, ]+[)])?([[][]])*', '', 'g'),
+                                 '[][()`"''[:space:]]', '', 'g'), '=anyarray', 'in'), '<>allarray', 'notin'), '') AS predicate
+                      FROM   unnest(i.indkey::smallint[], i.indoption::smallint[]) WITH ORDINALITY AS k (number, option, place)
+                      LEFT   JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.number
+                      WHERE  k.option IS NOT NULL
+                  ) AS have
+           WHERE  i.indrelid = to_regclass('notes')
+           AND    i.indisvalid
+           AND    (c.relname = want.name
+                   OR want.columns <> ''
+                   AND m.amname IN ('btree', 'lsm')
+                   AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
+                   AND have.predicate = replace(want.predicate, '''', '')));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY notes_ready ON notes (id NULLS FIRST)
+WHERE  state = 'new';

@@ -1,0 +1,277 @@
+-- Package notesq uses the table notes as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates notes_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
+-- arguments: 1: limit
+UPDATE /* notesq.Claim */ notes
+SET    state = 'busy',
+       tries = coalesce(tries, 0) + 1,
+       rev = coalesce(rev, 0) + 1
+WHERE  id IN (
+           SELECT id
+           FROM   notes
+           WHERE  state = 'new'
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, tries, rev;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
+UPDATE /* notesq.Claim */ notes
+SET    state = 'busy',
+       tries = coalesce(tries, 0) + 1,
+       rev = coalesce(rev, 0) + 1
+WHERE  id = (
+           SELECT id
+           FROM   notes
+           WHERE  state = 'new'
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, tries, rev;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: rev as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Rev
+UPDATE /* notesq.Complete */ notes
+SET    state = 'over',
+       rev = coalesce(rev, 0) + 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS rev_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(rev = rev_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: rev as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Rev
+UPDATE /* notesq.Fail */ notes
+SET    state = 'new',
+       rev = coalesce(rev, 0) + 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS rev_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(rev = rev_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: rev as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Rev
+UPDATE /* notesq.Fail */ notes
+SET    state = 'dead',
+       rev = coalesce(rev, 0) + 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS rev_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(rev = rev_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: rev as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Rev
+UPDATE /* notesq.Requeue */ notes
+SET    state = 'new',
+       tries = coalesce(tries, 0) - 1,
+       rev = coalesce(rev, 0) + 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS rev_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(rev = rev_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* notesq.Redrive */ notes
+SET    state = 'new',
+       tries = 0,
+       rev = coalesce(rev, 0) + 1
+WHERE  id IN (
+           SELECT id
+           FROM   notes
+           WHERE  state = 'dead'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'over' would find them
+-- arguments: 1: limit
+DELETE /* notesq.Purge */ FROM notes
+WHERE  id IN (
+           SELECT id
+           FROM   notes
+           WHERE  state = 'over'
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'dead' would find them
+-- arguments: 1: limit
+DELETE /* notesq.Purge */ FROM notes
+WHERE  id IN (
+           SELECT id
+           FROM   notes
+           WHERE  state = 'dead'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* notesq.Enqueue */ INTO notes
+       (state, tries, rev)
+VALUES ('new', 0, 0)
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* notesq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed
+FROM   notes;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
+-- arguments: 1: limit
+SELECT /* notesq.Peek */
+       id, tries
+FROM   notes
+WHERE  state = 'new'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* notesq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* notesq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('tries', 'INTEGER'),
+           ('rev', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('notes') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* notesq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('notes_ready', 'id', 'id', 'state=''new''')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('notes') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX notes_ready ON notes (id)
+WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
