@@ -520,8 +520,8 @@ func (b *binding) readFree(r *role) {
 	fitted, unfit := fit(c, text)
 	byDefault := c.HasDefault && isConstant && unfit == ""
 	switch {
-	case !c.NotNull && byDefault && !timed:
-		// What other programs add has the default.
+	case !c.NotNull && byDefault && (!timed || r.verb == "claimed" && !strings.HasPrefix(fitted, "0000")):
+		// What other programs add has the default, and conditions may compare it. A zero date is refused by strict modes.
 		k.free[r] = []Value{{Kind: Literal, Text: fitted}, {Kind: Null}}
 		b.note("%s", freeByDefault(c, k.free[r][0]))
 	case !c.NotNull:

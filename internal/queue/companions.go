@@ -479,6 +479,9 @@ func (b *binding) same(t *Transition, c *Companion, m *config.Move) {
 			v = Value{Kind: ColumnOf, Other: from}
 		}
 		c.Set = append(c.Set, CompanionValue{Column: &Column{Column: to}, Value: v, Of: from})
+		if c.Known != nil && to.Identity && v.Kind == ColumnOf && slices.Contains(b.spec.Key, from) {
+			b.note("column %q of %s gets the key of the row (columns: same), and numbers rows by itself as well: where another row has that number, the move fails; name the columns in the place of same, without this one, to have it numbered anew", to.Name, c.QualifiedName())
+		}
 		if c.Known == nil || !b.fitsThere(c, m, from, to, v) {
 			continue
 		}

@@ -22,3 +22,13 @@ CREATE TABLE ended (
     more   text,
     err    varchar(20)
 );
+-- The table for what is done numbers its rows by itself.
+-- qgen:queue calls
+CREATE TABLE calls (
+    id     bigserial PRIMARY KEY,
+    status varchar(8) NOT NULL DEFAULT 'new' -- qgen:status ready=new running=run
+);
+CREATE TABLE called (
+    id     bigserial PRIMARY KEY,
+    status varchar(8)
+);

@@ -8,3 +8,11 @@ CREATE TABLE backups (
     exact  datetime2(3) NOT NULL DEFAULT '19000101', -- qgen:on done set '20000101 10:00:00.5'
     state  tinyint NOT NULL DEFAULT 0 -- qgen:status ready=0 running=1 done=2
 );
+-- Rows that nobody has hold the default, which a condition compares.
+-- qgen:queue logs
+CREATE TABLE logs (
+    id     int IDENTITY PRIMARY KEY,
+    begun  datetime DEFAULT '19000101', -- qgen:claimed timeout=10m
+    ended   datetime DEFAULT '19000101',
+    state  tinyint NOT NULL DEFAULT 0 -- qgen:status ready=0 running=1 done=2
+);

@@ -25,6 +25,7 @@
 -- * move         the state of a job is the table in which its row is; a claim moves it to files_acquired, whose unique key lets one worker have it
 -- note: tries are counted in column "tries" when they begin (on=claim)
 -- note: rows are taken as they came, by column "id"; order 1 at column "not_before" takes them by their time, and reads none that wait for theirs
+-- note: column "id" of files_failed gets the key of the row (columns: same), and numbers rows by itself as well: where another row has that number, the move fails; name the columns in the place of same, without this one, to have it numbered anew
 
 -- sql/claim.sql
 -- claim: ready to running, from files to files_acquired, from which claim_leave.sql then deletes them

@@ -31,6 +31,7 @@
 --   advisory     SQLite has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
+-- note: column "id" of lost_probes gets the key of the row (columns: same), and numbers rows by itself as well: where another row has that number, the move fails; name the columns in the place of same, without this one, to have it numbered anew
 -- note: rows are taken as they came, by column "id"
 -- note: the fence compares column "begun", which counts whole seconds: two claims within one second look alike
 
