@@ -84,7 +84,7 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 		keys = make([]Key, 0, len(news))
 		for chunk := range slices.Chunk(news, enqueueChunk) {
 			added, err := exec(ctx, db, enqueueManySQL,
-				list{first: "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 1), ?, coalesce(?, 0), ?, ?)", more: ",\n       (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 1), ?, coalesce(?, 0), ?, ?)", rows: column(chunk, func(j NewJob) []any {
+				list{first: "(?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 1), ?, coalesce(?, 0), ?, ?)", more: ",\n       (?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 1), ?, coalesce(?, 0), ?, ?)", rows: column(chunk, func(j NewJob) []any {
 					return []any{j.ID, j.Type, j.Exclusive, j.ExecutionID, j.ProcessInstanceID, j.ProcessDefID, j.ProcessDefKey, j.Retries, j.ExceptionStackID, ifSet(j.Duedate, func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.999999") }), j.Repeat, j.HandlerType, j.HandlerCfg, j.DeploymentID, j.SuspensionState, j.JobDefID, j.Priority, j.SequenceCounter, j.TenantID}
 				})},
 			)

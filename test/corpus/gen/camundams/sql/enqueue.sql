@@ -2,10 +2,10 @@
 -- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 INSERT /* camundams.Enqueue */ INTO ACT_RU_JOB
-       (ID_, TYPE_, EXCLUSIVE_, EXECUTION_ID_, PROCESS_INSTANCE_ID_, PROCESS_DEF_ID_,
+       (ID_, REV_, TYPE_, EXCLUSIVE_, EXECUTION_ID_, PROCESS_INSTANCE_ID_, PROCESS_DEF_ID_,
         PROCESS_DEF_KEY_, RETRIES_, EXCEPTION_STACK_ID_, DUEDATE_, REPEAT_, HANDLER_TYPE_,
         HANDLER_CFG_, DEPLOYMENT_ID_, SUSPENSION_STATE_, JOB_DEF_ID_, PRIORITY_,
         SEQUENCE_COUNTER_, TENANT_ID_)
 OUTPUT inserted.ID_
-VALUES (@p1, @p2, @p3, @p4, @p5, @p6, @p7, @p8, @p9, CONVERT(datetime2, @p10, 126), @p11,
+VALUES (@p1, 0, @p2, @p3, @p4, @p5, @p6, @p7, @p8, @p9, CONVERT(datetime2, @p10, 126), @p11,
         @p12, @p13, @p14, coalesce(@p15, 1), @p16, coalesce(@p17, 0), @p18, @p19)

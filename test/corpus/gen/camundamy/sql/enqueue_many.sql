@@ -2,8 +2,8 @@
 -- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 INSERT /* camundamy.EnqueueMany */ INTO ACT_RU_JOB
-       (ID_, TYPE_, EXCLUSIVE_, EXECUTION_ID_, PROCESS_INSTANCE_ID_, PROCESS_DEF_ID_,
+       (ID_, REV_, TYPE_, EXCLUSIVE_, EXECUTION_ID_, PROCESS_INSTANCE_ID_, PROCESS_DEF_ID_,
         PROCESS_DEF_KEY_, RETRIES_, EXCEPTION_STACK_ID_, DUEDATE_, REPEAT_, HANDLER_TYPE_,
         HANDLER_CFG_, DEPLOYMENT_ID_, SUSPENSION_STATE_, JOB_DEF_ID_, PRIORITY_,
         SEQUENCE_COUNTER_, TENANT_ID_)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 1), ?, coalesce(?, 0), ?, ?)
+VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 1), ?, coalesce(?, 0), ?, ?)

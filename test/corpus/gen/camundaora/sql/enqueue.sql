@@ -2,10 +2,10 @@
 -- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 INSERT /* camundaora.Enqueue */ INTO ACT_RU_JOB
-       (ID_, TYPE_, EXCLUSIVE_, EXECUTION_ID_, PROCESS_INSTANCE_ID_, PROCESS_DEF_ID_,
+       (ID_, REV_, TYPE_, EXCLUSIVE_, EXECUTION_ID_, PROCESS_INSTANCE_ID_, PROCESS_DEF_ID_,
         PROCESS_DEF_KEY_, RETRIES_, EXCEPTION_STACK_ID_, DUEDATE_, REPEAT_, HANDLER_TYPE_,
         HANDLER_CFG_, DEPLOYMENT_ID_, SUSPENSION_STATE_, JOB_DEF_ID_, PRIORITY_,
         SEQUENCE_COUNTER_, TENANT_ID_)
-VALUES (:1, :2, :3, :4, :5, :6, :7, :8, :9,
+VALUES (:1, 0, :2, :3, :4, :5, :6, :7, :8, :9,
         TO_TIMESTAMP(:10, 'YYYY-MM-DD HH24:MI:SS.FF9'), :11, :12, :13, :14,
         coalesce(:15, 1), :16, coalesce(:17, 0), :18, :19)

@@ -2,10 +2,10 @@
 -- enqueue: a new row, ready when it is due
 -- locks: nothing that others wait for
 INSERT /* camundapg.Enqueue */ INTO act_ru_job
-       (id_, type_, exclusive_, execution_id_, process_instance_id_, process_def_id_,
+       (id_, rev_, type_, exclusive_, execution_id_, process_instance_id_, process_def_id_,
         process_def_key_, retries_, exception_stack_id_, duedate_, repeat_, handler_type_,
         handler_cfg_, deployment_id_, suspension_state_, job_def_id_, priority_,
         sequence_counter_, tenant_id_)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
         coalesce($15::integer, 1), $16, coalesce($17::bigint, 0), $18, $19)
 RETURNING id_

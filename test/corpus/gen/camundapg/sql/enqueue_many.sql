@@ -2,11 +2,11 @@
 -- enqueue: new rows, ready when they are due, in the order given
 -- locks: nothing that others wait for
 INSERT /* camundapg.EnqueueMany */ INTO act_ru_job
-       (id_, type_, exclusive_, execution_id_, process_instance_id_, process_def_id_,
+       (id_, rev_, type_, exclusive_, execution_id_, process_instance_id_, process_def_id_,
         process_def_key_, retries_, exception_stack_id_, duedate_, repeat_, handler_type_,
         handler_cfg_, deployment_id_, suspension_state_, job_def_id_, priority_,
         sequence_counter_, tenant_id_)
-SELECT id__new, type__new, exclusive__new, execution_id__new, process_instance_id__new,
+SELECT id__new, 0, type__new, exclusive__new, execution_id__new, process_instance_id__new,
        process_def_id__new, process_def_key__new, retries__new, exception_stack_id__new,
        duedate__new, repeat__new, handler_type__new, handler_cfg__new, deployment_id__new,
        coalesce(suspension_state__new, 1), job_def_id__new, coalesce(priority__new, 0),
