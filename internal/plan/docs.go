@@ -320,6 +320,8 @@ func (b *builder) locksAndCrash() {
 		p.Crash = leaves + " until the program starts again; then Recover " + makes
 	case (b.spec.Transitions[queue.Recover] != nil || b.spec.ExpiredFails) && b.recoversBySQL():
 		p.Crash = leaves + " until recover_if holds for them; then Recover " + makes
+	case (b.spec.Transitions[queue.Recover] != nil || b.spec.ExpiredFails) && b.recoversBoth():
+		p.Crash = leaves + " until their claim expires and recover_if holds for them; then Recover " + makes
 	case (b.spec.Transitions[queue.Recover] != nil || b.spec.ExpiredFails) && len(b.spec.Expired) > 0:
 		p.Crash = leaves + " until their claim expires; then Recover " + makes
 	case b.spec.Overlaps:
@@ -1071,6 +1073,11 @@ func (b *builder) recoversBySQL() bool {
 	return b.spec.Liveness == nil && len(b.spec.Expired) == 1 && b.spec.Expired[0].Op == queue.Raw
 }
 
+// recoversBoth reports whether a claim has run out where both its time and an expression of the user's say so.
+func (b *builder) recoversBoth() bool {
+	return b.spec.Liveness == nil && len(b.spec.Expired) == 2 && b.spec.Expired[1].Op == queue.Raw
+}
+
 // whoIsDead says which rows Recover is for.
 func (b *builder) whoIsDead() string {
 	l := b.spec.Liveness
@@ -1081,6 +1088,8 @@ func (b *builder) whoIsDead() string {
 		return "all that somebody has, which count as left by the program when it ended"
 	case b.recoversBySQL():
 		return "rows for which recover_if holds"
+	case b.recoversBoth():
+		return "rows whose claim has expired and for which recover_if holds"
 	case l == nil:
 		return "rows whose claim has expired"
 	}

@@ -349,23 +349,29 @@ func (b *binding) toldReady() *Test {
 }
 
 // readRecoverIf reads the predicate of qgen.yaml that tells a claim that has
-// run out.
+// run out, or that narrows which of those that ran out by time have.
 func (b *binding) readRecoverIf() {
 	text := b.config.Recover
 	if !text.IsSet() {
 		return
 	}
+	narrows := len(b.spec.Expired) == 1 && b.spec.Lease != nil && !b.claims.byClaim && !b.isAway() &&
+		b.config.Workers == nil && !b.claims.worker.annotationOf().has("alive")
 	switch {
-	case b.spec.Lease != nil:
+	case b.spec.Lease != nil && !narrows:
 		b.errorf(text.Pos, "recover_if and column %q both say when a claim runs out", cmp.Or(b.spec.Lease.Heartbeat, b.spec.Lease.Column).Name).
-			WithHint("Leave one of the two out.")
+			WithHint("Leave one of the two out. Where Recover alone takes back what has run out (expired=recover), and no list of workers is asked, both may stand: a claim has run out where both hold.")
 	case !b.runs():
 		b.errorf(text.Pos, "recover_if needs a state in which jobs run").WithHint("Say which rows run: qgen:status running=….")
 	}
 	if sql, ok := b.expression(asLiteral(text), nil); ok {
-		b.spec.Expired = []Test{{Op: Raw, SQL: sql}}
+		if own := (Test{Op: Raw, SQL: sql}); narrows {
+			b.spec.Expired = append(b.spec.Expired, own) // both have to hold
+		} else {
+			b.spec.Expired = []Test{own}
+		}
 	}
-	if b.config.Gen.Go.Worker.Value && !b.overRow(text.Value) {
+	if !narrows && b.config.Gen.Go.Worker.Value && !b.overRow(text.Value) {
 		b.note("warning: recover_if names no column of the row, so it holds for every row that runs or for none, and Work calls Recover every minute: it takes jobs away from its own handlers; recover=start on qgen:queue makes ready what ran when the program ended, once when it starts")
 	}
 }
