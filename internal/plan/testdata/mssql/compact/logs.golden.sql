@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id) INCLUDE (begun, ended)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* logsq.Claim */ picked AS (
@@ -137,7 +137,7 @@ AND    state = 1;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id), which finds the rows that somebody has by state
+-- index: (state, id) INCLUDE (begun, ended), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* logsq.Recover */ picked AS (
@@ -155,7 +155,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id); it reads those that are not old enough as well, which one on (state, begun) would not
+-- index: (state, id) INCLUDE (begun, ended); it reads those that are not old enough as well, which one on (state, begun) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* logsq.Purge */ picked AS (
@@ -214,7 +214,7 @@ FROM   logs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (state, id) INCLUDE (begun, ended)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* logsq.Peek */ TOP (@p1)
@@ -316,7 +316,7 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX logs_ready ON logs (state, id);
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX logs_ready ON logs (state, id) INCLUDE (begun, ended);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -188,8 +188,8 @@ AND    PROCESSED = 1;
 -- locks: nothing that others wait for
 -- arguments: 1: new ID, 2: new Body, 3: new NextTime, 4: new Topic, 5: new Seq
 INSERT /* servedq.Enqueue */ INTO OUTBOX
-       (ID, BODY, NEXT_TIME, PROCESSED, TOPIC, SEQ)
-VALUES (:1, :2, TO_TIMESTAMP(:3, 'YYYY-MM-DD HH24:MI:SS.FF9'), 0, :4, :5);
+       (ID, BODY, NEXT_TIME, VERSION, PROCESSED, TOPIC, SEQ)
+VALUES (:1, :2, TO_TIMESTAMP(:3, 'YYYY-MM-DD HH24:MI:SS.FF9'), 0, 0, :4, :5);
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -208,7 +208,7 @@ SELECT /* tasksq.StatsOf */
        count(*) FILTER (WHERE state = 'over') AS done,
        count(*) FILTER (WHERE state = 'dead') AS failed
 FROM   tasks
-WHERE  left(line, length($1::text)) = $1::text;
+WHERE  line ^@ $1::text;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -218,6 +218,20 @@ SELECT /* namedq.Stats */
        extract(epoch FROM now() - min(claimed) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   named;
 
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kindPrefix string
+SELECT /* namedq.StatsOf */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'ok') AS done,
+       count(*) FILTER (WHERE state = 'busy' AND claimed <= now() - interval '5 minutes') AS expired,
+       extract(epoch FROM now() - min(claimed) FILTER (WHERE state = 'busy')) AS oldest_running
+FROM   named
+WHERE  left(kind, length($1::text)) = $1::text;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
