@@ -1155,8 +1155,8 @@ func (b *builder) buildIndexes() {
 				break
 			}
 			ix.On, ix.made = b.indexOn(w), made
-			if led == nil || w.kind != "ready" {
-				ix.Miss = b.miss(w)
+			if ix.Miss = b.miss(w); led != nil && w.kind == "ready" && !strings.HasPrefix(ix.Miss, plainText(led.Name)+" ") {
+				ix.Miss = "" // that which leads to these rows is nearer
 			}
 			ix.take(b, w)
 			ix.DDL, ix.Then = b.indexDDL(w), cmp.Or(b.buildNote(), w.then)
@@ -1570,8 +1570,6 @@ func (b *builder) usesHead(w wanted) string {
 		text += b.unnamed("unnamed_order")
 	case own != nil && b.leftByArgument(w):
 		text += "; " + byArgument
-	case b.cannotName(own, w):
-		text += "; its name is not the schema's, so none is named, and the server may take another and sort"
 	case own == nil && w.kind == "expired" && len(w.columns) > 0:
 		text += b.unnamed("unnamed_index")
 	case b.unserved && w.kind == claim.kind || have == nil && w.sorted && len(w.columns) == 0:
@@ -1614,17 +1612,27 @@ func (b *builder) namedIndex(w wanted) *schema.Index {
 	return nil
 }
 
-// cannotName reports whether statements would name an index of the table, had the schema given it a name, and
-// there is another that the server might take.
-func (b *builder) cannotName(ix *schema.Index, w wanted) bool {
-	return ix != nil && ix.Auto && b.can(dialect.NamedIndex) && !w.sorted && w.kind == "ready" &&
-		slices.ContainsFunc(b.spec.Table.Indexes, func(other *schema.Index) bool {
-			return other != ix && !other.Invisible && other.Method == ix.Method && len(other.Columns) > 0 &&
-				slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
-					c := other.Columns[0].Column
-					return c != nil && (t.Column == c || t.Op == queue.Raw && b.spec.Reads(t.SQL, c))
-				})
-		})
+// unnamedIndex returns the index of the table that gives the order of a claim and has no name of the schema's, and
+// the columns that are compared and with which other indexes begin: those are hidden from the server, or it would
+// take one of them and sort. Nil where there is none.
+func (b *builder) unnamedIndex(w wanted) (ix *schema.Index, hides []*schema.Column) {
+	if !b.can(dialect.NamedIndex) || w.sorted || w.kind != "ready" || b.leftByArgument(w) {
+		return nil, nil
+	}
+	ix, how := b.best(b.spec.Table.Indexes, w)
+	if ix == nil || !ix.Auto || how != passing && how != nearly && how != wholly {
+		return nil, nil
+	}
+	for _, other := range b.spec.Table.Indexes {
+		if len(other.Columns) == 0 || other.Columns[0].Column == nil {
+			continue
+		}
+		c := other.Columns[0].Column
+		if !slices.Contains(hides, c) && !slices.ContainsFunc(ix.Columns, func(own schema.IndexColumn) bool { return own.Column == c }) {
+			hides = append(hides, c)
+		}
+	}
+	return ix, hides
 }
 
 // byArgument says of an index that statements do not name.

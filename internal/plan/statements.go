@@ -300,11 +300,20 @@ func (s *scope) inOrder(v *values) {
 	v.Order = s.order()
 	w := s.claimIndex()
 	ix := s.namedIndex(w)
-	if len(v.Order) == 0 || ix == nil {
+	if len(v.Order) == 0 {
+		return
+	}
+	v.Where = slices.Clone(v.Where)
+	if ix == nil {
+		_, hides := s.unnamedIndex(w)
+		for i, text := range v.Where {
+			if slices.ContainsFunc(hides, func(c *schema.Column) bool { return source.Mentions(text, c.Name) }) {
+				v.Where[i] = dialect.Fill(s.d.Fragments["hidden"].At(s.version), "condition", unwrapped(text))
+			}
+		}
 		return
 	}
 	s.name(v, ix)
-	v.Where = slices.Clone(v.Where)
 	for _, c := range s.skippedTo(ix, w) {
 		for i, text := range v.Where {
 			if strings.HasPrefix(text, s.column(c)+" ") && !source.Mentions(ix.Where, c.Name) {

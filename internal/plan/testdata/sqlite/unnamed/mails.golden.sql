@@ -33,14 +33,14 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: the primary key (id); its name is not the schema's, so none is named, and the server may take another and sort
+-- index: the primary key (id)
 -- arguments: 1: limit
 UPDATE /* mailsq.Claim */ mails
 SET    till = unixepoch() + 300
 WHERE  id IN (
            SELECT id
            FROM   mails
-           WHERE  (till <= unixepoch() OR till IS NULL)
+           WHERE  +(till <= unixepoch() OR till IS NULL)
            ORDER  BY id
            LIMIT  ?1)
 RETURNING id, till;
@@ -48,13 +48,13 @@ RETURNING id, till;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: the primary key (id); its name is not the schema's, so none is named, and the server may take another and sort
+-- index: the primary key (id)
 UPDATE /* mailsq.Claim */ mails
 SET    till = unixepoch() + 300
 WHERE  id = (
            SELECT id
            FROM   mails
-           WHERE  (till <= unixepoch() OR till IS NULL)
+           WHERE  +(till <= unixepoch() OR till IS NULL)
            ORDER  BY id
            LIMIT  1)
 RETURNING id, till;
@@ -161,12 +161,12 @@ FROM   mails;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (id); its name is not the schema's, so none is named, and the server may take another and sort
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id
 FROM   mails
-WHERE  (till <= unixepoch() OR till IS NULL)
+WHERE  +(till <= unixepoch() OR till IS NULL)
 ORDER  BY id
 LIMIT  ?1;
 
