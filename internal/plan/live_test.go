@@ -128,8 +128,19 @@ func tableCases(t *testing.T) []tableCase {
 	return cases
 }
 
+// The catalogs and plans of the cases, by what they are read from. Many tests ask for the
+// same, and none changes them but everyPlan, which is about the texts of procedures.
+var (
+	catalogsRead = map[[2]string]*schema.Catalog{} // by engine and DDL
+	plansMade    = map[[3]string][]made{}          // by engine, DDL and qgen.yaml
+)
+
 func readCase(t *testing.T, c tableCase) *schema.Catalog {
 	t.Helper()
+	key := [2]string{c.engine, c.ddl}
+	if catalog := catalogsRead[key]; catalog != nil {
+		return catalog
+	}
 	d, ok := dialect.Lookup(c.engine)
 	if !ok {
 		t.Fatalf("unknown engine %q", c.engine)
@@ -139,6 +150,7 @@ func readCase(t *testing.T, c tableCase) *schema.Catalog {
 	if err != nil {
 		t.Fatal(err)
 	}
+	catalogsRead[key] = catalog
 	return catalog
 }
 
@@ -169,6 +181,10 @@ type made struct {
 // possible is left out, for it has a golden elsewhere.
 func (c tableCase) plans(t *testing.T, text string) []made {
 	t.Helper()
+	key := [3]string{c.engine, c.ddl, text}
+	if packages, ok := plansMade[key]; ok {
+		return packages
+	}
 	var errs source.ErrorList
 	cfg := config.Parse(source.NewFile("qgen.yaml", []byte(text)), &errs)
 	if errs.Len() > 0 {
@@ -198,6 +214,7 @@ func (c tableCase) plans(t *testing.T, text string) []made {
 			planned[spec] = p
 		}
 	}
+	plansMade[key] = packages
 	return packages
 }
 
@@ -690,7 +707,8 @@ func TestIndexesAreNamedOnSQLite(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			for what, before := range c.variants(t, []string{"3.35", "3.38"}) {
+			versions := []string{"3.35", "3.38"}
+			for what, before := range c.variants(t, versions) {
 				if before.Offset != nil {
 					continue
 				}
@@ -700,7 +718,7 @@ func TestIndexesAreNamedOnSQLite(t *testing.T) {
 						adopted.ddl += ";\n" + ix.DDL
 					}
 				}
-				p, ok := adopted.variants(t, []string{"3.35", "3.38"})[what]
+				p, ok := adopted.variants(t, versions)[what]
 				if !ok {
 					t.Fatalf("%s: nothing is planned once the advice is in the schema", what)
 				}
