@@ -143,8 +143,16 @@ func annotated(t *testing.T, engine, path string) []string {
 	return names
 }
 
+// catalogsRead are those that catalog has read, by engine and path: the same is asked for by each
+// driver and each table, and nobody changes it.
+var catalogsRead = map[[2]string]*schema.Catalog{}
+
 func catalog(t *testing.T, engine, path string) *schema.Catalog {
 	t.Helper()
+	key := [2]string{engine, path}
+	if c := catalogsRead[key]; c != nil {
+		return c
+	}
 	d, ok := dialect.Lookup(engine)
 	if !ok {
 		t.Fatalf("unknown engine %q", engine)
@@ -158,6 +166,7 @@ func catalog(t *testing.T, engine, path string) *schema.Catalog {
 	if err != nil {
 		t.Fatal(err)
 	}
+	catalogsRead[key] = c
 	return c
 }
 

@@ -30,23 +30,23 @@ type server struct {
 // live are all servers. A package runs on those of its engine that are no older
 // than it asks for, one for clusters on those that are clusters.
 var live = []server{
-	{"postgres10", "10", &postgresql, 20_000},
-	{"postgres13", "13", &postgresql, 20_000},
-	{"postgres15", "15", &postgresql, 20_000},
+	{"postgres10", "10", &postgresql, 10_000},
+	{"postgres13", "13", &postgresql, 10_000},
+	{"postgres15", "15", &postgresql, 10_000},
 	{"postgres18", "18", &postgresql, 100_000},
-	{"mysql56", "5.6", &mysqlServers, 20_000},
-	{"mysql97", "9.7", &mysqlServers, 20_000},
-	{"mariadb105", "10.5", &mariadb, 20_000},
-	{"mariadb1011", "10.11", &mariadb, 20_000},
-	{"mariadb118", "11.8", &mariadb, 20_000},
+	{"mysql56", "5.6", &mysqlServers, 10_000},
+	{"mysql97", "9.7", &mysqlServers, 10_000},
+	{"mariadb105", "10.5", &mariadb, 10_000},
+	{"mariadb1011", "10.11", &mariadb, 10_000},
+	{"mariadb118", "11.8", &mariadb, 10_000},
 	{"galera", "10.11", &mariadb, 2_000},
 	{"groupreplication", "9.7", &mysqlServers, 2_000},
-	{"cockroach", "25.2", &cockroachdb, 20_000},
-	{"yugabyte", "2024.2", &yugabytedb, 20_000},
-	{"tidb", "7.5", &tidb, 20_000},
-	{"sqlserver", "2022", &sqlserver, 20_000},
-	{"oracle", "19", &oracle, 20_000},
-	{"sqlite", "", &sqlite, 20_000},
+	{"cockroach", "25.2", &cockroachdb, 10_000},
+	{"yugabyte", "2024.2", &yugabytedb, 10_000},
+	{"tidb", "7.5", &tidb, 10_000},
+	{"sqlserver", "2022", &sqlserver, 10_000},
+	{"oracle", "19", &oracle, 10_000},
+	{"sqlite", "", &sqlite, 10_000},
 }
 
 // family is a kind of server.
