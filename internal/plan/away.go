@@ -282,20 +282,20 @@ func (b *builder) awayFigures(s *scope, topics []topic) (fields []StatsField, te
 	var tables []string
 	for _, half := range []*builder{b.ready, b} {
 		s.over(half, "", func() {
-			told, figures := s.figures()
-			for _, f := range told {
+			told := s.figures()
+			for _, f := range told.fields {
 				texts = append(texts, b.d.Ident(b.d.Fold(snake(f.Name))))
 			}
-			fields = append(fields, told...)
+			fields = append(fields, told.fields...)
 			name := "ready_figures"
 			if half == b {
 				name = "running_figures"
 			}
 			applied, where := s.apply(), ""
-			if of := s.narrowed(topics); len(of) > 0 {
+			if of := append(told.where, s.narrowed(topics)...); len(of) > 0 {
 				where = "\n           WHERE  " + strings.Join(of, "\n             AND  ")
 			}
-			tables = append(tables, "(\n           SELECT "+strings.Join(figures, ",\n                  ")+
+			tables = append(tables, "(\n           SELECT "+strings.Join(told.texts, ",\n                  ")+
 				"\n           FROM   "+b.d.Qualified(half.spec.Table.Schema, half.spec.Table.Name)+applied+where+"\n       ) "+name)
 		})
 	}

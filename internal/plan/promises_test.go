@@ -903,6 +903,9 @@ func conditions(sql, text string) int {
 	for _, before := range []string{"WHERE  ", "AND    ", "CASE WHEN ", "+("} {
 		n += strings.Count(sql, before+text)
 	}
+	if strings.HasPrefix(text, "(") { // hidden from the planner
+		n += strings.Count(sql, "WHERE  +"+text) + strings.Count(sql, "AND    +"+text)
+	}
 	return n
 }
 

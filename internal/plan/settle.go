@@ -1232,17 +1232,20 @@ func (b *builder) given(c *queue.Column) bool {
 
 // buildStats plans Stats, and StatsOf where topics narrow a claim.
 func (b *builder) buildStats() {
-	columns, all := "the table's columns", "the whole table"
-	if b.ready != nil {
-		columns, all = "the columns of the two tables", "both tables as a whole"
-	}
 	st := &Stats{}
-	st.Statement, st.Fields = b.statsOf(nil, "stats", "Stats", "stats: counts rows by state", "none; it reads "+all)
-	if len(st.Fields) == 0 {
+	var by string
+	if st.Statement, st.Fields, by = b.statsOf(nil, "stats", "Stats", "stats: counts rows by state"); len(st.Fields) == 0 {
 		return
 	}
+	columns, reading := "the table's columns", "It reads the whole table"
+	switch {
+	case b.ready != nil:
+		columns, reading = "the columns of the two tables", "It reads both tables as a whole"
+	case by != "":
+		reading = "It reads each row that it counts"
+	}
 	st.Doc = []string{
-		"Stats counts rows by state and measures waits, as far as " + columns + " tell. It reads " + all + ": call it for dashboards, not in loops.",
+		"Stats counts rows by state and measures waits, as far as " + columns + " tell. " + reading + ": call it for dashboards, not in loops.",
 		reads,
 	}
 	if AsksTimeout(st.Statement) {
@@ -1250,19 +1253,11 @@ func (b *builder) buildStats() {
 	}
 	if topics := b.narrows(); len(topics) > 0 {
 		var names, told []string
-		var tests []queue.Test
 		for _, t := range topics {
 			names = append(names, plainText(t.Column.Name))
 			told = append(told, t.param.Name)
-			if (t.Kind == queue.Equal || t.Kind == queue.List) && !t.Optional && len(t.Any) == 0 {
-				tests = append(tests, oneValue(t.Column))
-			}
 		}
-		by := noIndex
-		if b.ready == nil && len(tests) > 0 {
-			by = b.foundBy(tests, nil)
-		}
-		st.Of, _ = b.statsOf(topics, "stats_of", "StatsOf", "stats: counts by state the rows that a claim with the same "+enumerated(names)+" is for", strings.Replace(by, noIndex, "none; it reads "+all, 1))
+		st.Of, _, _ = b.statsOf(topics, "stats_of", "StatsOf", "stats: counts by state the rows that a claim with the same "+enumerated(names)+" is for")
 		st.OfDoc = []string{
 			"StatsOf is Stats over the rows alone that a claim with the same " + enumerated(told) + " is for, whatever their state.",
 			reads,
@@ -1275,26 +1270,36 @@ func (b *builder) buildStats() {
 }
 
 // statsOf returns a statement that tells the figures of the rows of some topics, of all where there
-// are none, and the figures.
-func (b *builder) statsOf(topics []topic, name, op, does, index string) (*Statement, []StatsField) {
+// are none; the figures; and which index leads to the rows, "" where all of the table are read.
+func (b *builder) statsOf(topics []topic, name, op, does string) (st *Statement, fields []StatsField, by string) {
 	s, v := b.newScope(), b.base(op)
-	var fields []StatsField
-	switch {
-	case b.ready != nil:
+	if b.ready != nil {
 		fields, v.Figures, v.Table = b.awayFigures(s, topics)
-	default:
-		if b.side != nil {
-			v.Table += " LEFT JOIN " + b.sideTable() + " ON " + strings.Join(b.sameKey(b.side.qualified()), " AND ")
-			s.prefix = b.qualified()
+		return s.statement(name, "stats", v, nil, does, "locks: none", "index: none; it reads both tables as a whole"), fields, ""
+	}
+	if b.side != nil {
+		v.Table += " LEFT JOIN " + b.sideTable() + " ON " + strings.Join(b.sameKey(b.side.qualified()), " AND ")
+		s.prefix = b.qualified()
+	}
+	told := s.figures()
+	if len(told.fields) == 0 {
+		return nil, nil, ""
+	}
+	v.Figures, v.Table = told.texts, v.Table+s.apply()
+	v.Where = append(told.where, s.narrowed(topics)...)
+	tests := told.tests
+	for _, t := range topics {
+		if (t.Kind == queue.Equal || t.Kind == queue.List) && !t.Optional && len(t.Any) == 0 {
+			tests = append(tests, oneValue(t.Column))
 		}
-		fields, v.Figures = s.figures()
-		v.Table += s.apply()
-		v.Where = s.narrowed(topics)
 	}
-	if len(fields) == 0 {
-		return nil, nil
+	head := "index: none; it reads the whole table"
+	if len(tests) > 0 {
+		if text := b.foundBy(tests, nil); text != noIndex {
+			by, head = text, "index: "+text
+		}
 	}
-	return s.statement(name, "stats", v, nil, does, "locks: none", "index: "+index), fields
+	return s.statement(name, "stats", v, nil, does, "locks: none", head), told.fields, by
 }
 
 // topic is a parameter of Claim by a column of the row.
@@ -1344,12 +1349,29 @@ func (s *scope) apply() string {
 	return dialect.Fill(s.d.Fragments["apply"].At(s.version), "list", list, "name", s.alias("told"), "line", "\n")
 }
 
-// figures returns what Stats tells of the table, and the SQL of each.
-func (s *scope) figures() (fields []StatsField, texts []string) {
+// figures are what Stats tells of a table: the SQL of each over the rows that satisfy where, which are
+// found by tests.
+type figures struct {
+	fields []StatsField
+	texts  []string
+	where  []string
+	tests  []queue.Test
+}
+
+// figures returns what Stats tells of the table. What every figure asks of its rows is asked once.
+func (s *scope) figures() (told figures) {
 	b := s.builder
-	add := func(name, goType, doc, sql string) {
-		fields = append(fields, StatsField{Name: name, GoType: goType, Doc: doc})
-		texts = append(texts, sql+" AS "+b.d.Ident(b.d.Fold(snake(name))))
+	type figure struct {
+		where []string
+		sql   func(filter func(function, expr string) string) string
+	}
+	var all []figure
+	add := func(name, goType, doc string, where []string, sql func(filter func(function, expr string) string) string) {
+		told.fields = append(told.fields, StatsField{Name: name, GoType: goType, Doc: doc})
+		all = append(all, figure{where, sql})
+	}
+	count := func(name, doc string, where []string) {
+		add(name, "int64", doc, where, func(filter func(function, expr string) string) string { return filter("count", "") })
 	}
 	filter := func(function, expr string, where []string) string {
 		if len(where) == 0 {
@@ -1379,18 +1401,18 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 	}
 	if b.side != nil {
 		for _, f := range b.leaseStats(s) {
-			add(f.name, "int64", f.doc, filter("count", "", f.where))
+			count(f.name, f.doc, f.where)
 			states[queue.StateName(strings.ToLower(f.name))] = f.where
 		}
 	} else {
 		for _, name := range queue.StateNames {
 			if where, ok := states[name]; ok && (name != queue.Running || b.hasRunning()) {
-				add(exported(string(name)), "int64", docs[name], filter("count", "", where))
+				count(exported(string(name)), docs[name], where)
 			}
 		}
 		if b.spec.Due != nil && b.clockKind(b.spec.Due) != "" {
 			base := append(s.tests(slices.Concat(b.steady(), b.spec.Members)), s.column(b.spec.Due)+" > "+s.clock(b.spec.Due, b.wait()))
-			add("Delayed", "int64", "rows whose due time has not come", filter("count", "", base))
+			count("Delayed", "rows whose due time has not come", base)
 		}
 	}
 	if l := b.spec.Liveness; len(b.spec.Expired) > 0 && !b.spec.AtStart && b.hasRunning() && (l == nil || !l.Listed) {
@@ -1404,16 +1426,17 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 					doc += ", or that nobody has claimed yet"
 				}
 			}
-			add("Expired", "int64", doc, filter("count", "", slices.Concat(held, s.tests(b.spec.Members), s.tests(b.spec.Expired))))
+			count("Expired", doc, slices.Concat(held, s.tests(b.spec.Members), s.tests(b.spec.Expired)))
 		}
 	}
 	oldest := func(name, doc string, c *schema.Column, where []string) {
 		if c == nil {
 			return
 		}
-		call := func(column string) string { return filter("min", column, where) }
-		if age := s.age(c, nil, call); age != "" {
-			add(name, "time.Duration", doc, age)
+		if s.age(c, nil, func(column string) string { return column }) != "" {
+			add(name, "time.Duration", doc, where, func(filter func(function, expr string) string) string {
+				return s.age(c, nil, func(column string) string { return filter("min", column) })
+			})
 		}
 	}
 	switch {
@@ -1443,7 +1466,7 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 					where = append(slices.Clip(where), not)
 				}
 			}
-			add(name, "time.Duration", doc, filter("avg", age, where))
+			add(name, "time.Duration", doc, where, func(filter func(function, expr string) string) string { return filter("avg", age) })
 		}
 	}
 	if done, ok := states[queue.Done]; ok && b.keepsStart() {
@@ -1455,7 +1478,24 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 			between("MeanRun", "mean time from claim"+made+" to finish of finished rows", started, b.spec.Finished, done)
 		}
 	}
-	return fields, texts
+	for i, f := range all {
+		if i == 0 {
+			told.where = slices.Clone(f.where)
+		}
+		told.where = slices.DeleteFunc(told.where, func(condition string) bool { return !slices.Contains(f.where, condition) })
+	}
+	common := func(condition string) bool { return slices.Contains(told.where, condition) }
+	for i, f := range all {
+		rest := slices.DeleteFunc(slices.Clone(f.where), common)
+		sql := f.sql(func(function, expr string) string { return filter(function, expr, rest) })
+		told.texts = append(told.texts, sql+" AS "+b.d.Ident(b.d.Fold(snake(told.fields[i].Name))))
+	}
+	for _, t := range slices.Concat(b.spec.Members, b.spec.Expired, b.spec.Transitions[queue.Finish].Tests, b.stateTests(queue.Ready), b.stateTests(queue.Done)) {
+		if common(s.test(t)) {
+			told.tests = append(told.tests, t)
+		}
+	}
+	return told
 }
 
 // keepsStart reports whether the row of a job that is done still tells when it was claimed.

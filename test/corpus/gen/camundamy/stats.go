@@ -29,7 +29,7 @@ type Stats struct {
 }
 
 // Stats counts rows by state and measures waits, as far as the table's columns tell. It reads
-// the whole table: call it for dashboards, not in loops.
+// each row that it counts: call it for dashboards, not in loops.
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //

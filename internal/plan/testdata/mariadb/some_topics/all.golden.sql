@@ -75,8 +75,9 @@ VALUES (?, ?, ?, 'UNDONE');
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* allq.Stats */
-       count(CASE WHEN status IN ('UNDONE', 'DONE') THEN 1 END) AS ready
-FROM   events;
+       count(*) AS ready
+FROM   events
+WHERE  status IN ('UNDONE', 'DONE');
 
 -- sql/stats_of.sql
 -- stats: counts by state the rows that a claim with the same lease_id and event_type is for
@@ -84,9 +85,10 @@ FROM   events;
 -- index: lease_id (lease_id); it reads others as well
 -- arguments: 1: param_list leaseID []string, 2: param eventType string
 SELECT /* allq.StatsOf */
-       count(CASE WHEN status IN ('UNDONE', 'DONE') THEN 1 END) AS ready
+       count(*) AS ready
 FROM   events
-WHERE  lease_id IN (?)
+WHERE  status IN ('UNDONE', 'DONE')
+AND    lease_id IN (?)
 AND    event_type = ?;
 
 -- sql/peek.sql

@@ -48,18 +48,20 @@ OUTPUT inserted.id, inserted.host, inserted.priority,
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* remarkq.Stats */
-       count(CASE WHEN state = 'new' THEN 1 END) AS ready
-FROM   jobs;
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'new';
 
 -- sql/stats_of.sql
 -- stats: counts by state the rows that a claim with the same host is for
 -- locks: none
--- index: jobs_host (host)
+-- index: jobs_host (host); it reads others as well
 -- arguments: 1: param host string
 SELECT /* remarkq.StatsOf */
-       count(CASE WHEN state = 'new' THEN 1 END) AS ready
+       count(*) AS ready
 FROM   jobs
-WHERE  host = CONVERT(varchar(8000), @p1);
+WHERE  state = 'new'
+AND    host = CONVERT(varchar(8000), @p1);
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

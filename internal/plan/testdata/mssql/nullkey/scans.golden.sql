@@ -141,10 +141,11 @@ VALUES (@p1, CONVERT(varchar(8000), @p2), @p3);
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* scansq.Stats */
-       count(CASE WHEN (till <= SYSUTCDATETIME() OR till IS NULL) AND (report is not null) THEN 1 END) AS ready,
-       count(CASE WHEN till IS NOT NULL AND till > SYSUTCDATETIME() AND (report is not null) THEN 1 END) AS running,
-       count(CASE WHEN till IS NOT NULL AND (report is not null) AND till <= SYSUTCDATETIME() THEN 1 END) AS expired
-FROM   scans;
+       count(CASE WHEN (till <= SYSUTCDATETIME() OR till IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN till IS NOT NULL AND till > SYSUTCDATETIME() THEN 1 END) AS running,
+       count(CASE WHEN till IS NOT NULL AND till <= SYSUTCDATETIME() THEN 1 END) AS expired
+FROM   scans
+WHERE  (report is not null);
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

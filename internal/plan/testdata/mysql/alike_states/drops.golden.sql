@@ -71,10 +71,11 @@ WHERE  NOT EXISTS (
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: (locked_by, id)
 SELECT /* dropsq.Stats */
-       count(CASE WHEN locked_by IS NULL THEN 1 END) AS ready
-FROM   drops;
+       count(*) AS ready
+FROM   drops
+WHERE  locked_by IS NULL;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

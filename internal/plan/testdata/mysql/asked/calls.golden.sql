@@ -65,8 +65,9 @@ VALUES ();
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* callsq.Stats */
-       count(CASE WHEN state = 0 THEN 1 END) AS ready
-FROM   calls;
+       count(*) AS ready
+FROM   calls
+WHERE  state = 0;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -170,10 +170,11 @@ SELECT /* itemsq.EnqueueMany */
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* itemsq.Stats */
-       count(CASE WHEN (due_at <= UNIX_TIMESTAMP() OR due_at IS NULL) AND (expires_at > UNIX_TIMESTAMP() OR expires_at IS NULL) AND (kind = 'mail') AND (not exists (select 1 from holds h where h.item_id = items.id)) THEN 1 END) AS ready,
-       count(CASE WHEN (kind = 'mail') AND due_at > UNIX_TIMESTAMP() THEN 1 END) AS `delayed`,
-       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (due_at <= UNIX_TIMESTAMP() OR due_at IS NULL) AND (expires_at > UNIX_TIMESTAMP() OR expires_at IS NULL) AND (kind = 'mail') AND (not exists (select 1 from holds h where h.item_id = items.id)) THEN due_at END) AS SIGNED) AS oldest_ready
-FROM   items;
+       count(CASE WHEN (due_at <= UNIX_TIMESTAMP() OR due_at IS NULL) AND (expires_at > UNIX_TIMESTAMP() OR expires_at IS NULL) AND (not exists (select 1 from holds h where h.item_id = items.id)) THEN 1 END) AS ready,
+       count(CASE WHEN due_at > UNIX_TIMESTAMP() THEN 1 END) AS `delayed`,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (due_at <= UNIX_TIMESTAMP() OR due_at IS NULL) AND (expires_at > UNIX_TIMESTAMP() OR expires_at IS NULL) AND (not exists (select 1 from holds h where h.item_id = items.id)) THEN due_at END) AS SIGNED) AS oldest_ready
+FROM   items
+WHERE  (kind = 'mail');
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -186,12 +186,13 @@ VALUES ();
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: (deleted, id)
 SELECT /* matchesq.Stats */
-       count(CASE WHEN (worker is null or worker = 0) AND deleted = FALSE THEN 1 END) AS ready,
-       count(CASE WHEN (worker > 0) AND deleted = FALSE THEN 1 END) AS running,
-       count(CASE WHEN (worker < 0) AND deleted = FALSE THEN 1 END) AS failed
-FROM   matches;
+       count(CASE WHEN (worker is null or worker = 0) THEN 1 END) AS ready,
+       count(CASE WHEN (worker > 0) THEN 1 END) AS running,
+       count(CASE WHEN (worker < 0) THEN 1 END) AS failed
+FROM   matches
+WHERE  deleted = FALSE;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

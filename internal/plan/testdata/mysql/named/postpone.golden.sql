@@ -66,8 +66,9 @@ WHERE  (id IN (?));
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* postponeq.Stats */
-       count(CASE WHEN state = 'new' THEN 1 END) AS ready
-FROM   jobs;
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'new';
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -206,11 +206,12 @@ VALUES (?, ?, 'part', 0);
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* partsq.Stats */
-       count(CASE WHEN state = 0 AND (part > 0 and kind = 'part') THEN 1 END) AS ready,
-       count(CASE WHEN state = 1 AND (part > 0 and kind = 'part') THEN 1 END) AS running,
-       count(CASE WHEN state = 2 AND (part > 0 and kind = 'part') THEN 1 END) AS done,
-       count(CASE WHEN state = 3 AND (part > 0 and kind = 'part') THEN 1 END) AS failed
-FROM   parts;
+       count(CASE WHEN state = 0 THEN 1 END) AS ready,
+       count(CASE WHEN state = 1 THEN 1 END) AS running,
+       count(CASE WHEN state = 2 THEN 1 END) AS done,
+       count(CASE WHEN state = 3 THEN 1 END) AS failed
+FROM   parts
+WHERE  (part > 0 and kind = 'part');
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -194,10 +194,11 @@ VALUES (?, ?, ?);
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* scansq.Stats */
-       count(CASE WHEN (till <= UTC_TIMESTAMP(6) OR till IS NULL) AND (report is not null) THEN 1 END) AS ready,
-       count(CASE WHEN till IS NOT NULL AND till > UTC_TIMESTAMP(6) AND (report is not null) THEN 1 END) AS running,
-       count(CASE WHEN till IS NOT NULL AND (report is not null) AND till <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
-FROM   scans;
+       count(CASE WHEN (till <= UTC_TIMESTAMP(6) OR till IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN till IS NOT NULL AND till > UTC_TIMESTAMP(6) THEN 1 END) AS running,
+       count(CASE WHEN till IS NOT NULL AND till <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
+FROM   scans
+WHERE  (report is not null);
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -212,11 +212,12 @@ SELECT /* ordersq.EnqueueMany */
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* ordersq.Stats */
-       count(CASE WHEN state = 0 AND (kind = 'mail') THEN 1 END) AS ready,
-       count(CASE WHEN state = 2 AND (kind = 'mail') THEN 1 END) AS running,
-       count(CASE WHEN state = 1 AND (kind = 'mail') THEN 1 END) AS done,
-       count(CASE WHEN state = 3 AND (kind = 'mail') THEN 1 END) AS failed
-FROM   orders;
+       count(CASE WHEN state = 0 THEN 1 END) AS ready,
+       count(CASE WHEN state = 2 THEN 1 END) AS running,
+       count(CASE WHEN state = 1 THEN 1 END) AS done,
+       count(CASE WHEN state = 3 THEN 1 END) AS failed
+FROM   orders
+WHERE  (kind = 'mail');
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -261,14 +261,15 @@ SELECT /* craftsq.EnqueueMany */
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: crafts_claim (channel, fail, beat, priority, id)
 SELECT /* craftsq.Stats */
-       count(CASE WHEN fail = FALSE AND beat IS NULL AND (channel = 'queue') THEN 1 END) AS ready,
-       count(CASE WHEN fail = FALSE AND beat IS NOT NULL AND (channel = 'queue') THEN 1 END) AS running,
-       count(CASE WHEN fail = TRUE AND (channel = 'queue') THEN 1 END) AS failed,
-       count(CASE WHEN fail = FALSE AND beat IS NOT NULL AND (channel = 'queue') AND beat <= FLOOR(UNIX_TIMESTAMP() - 600) THEN 1 END) AS expired,
-       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN fail = FALSE AND beat IS NOT NULL AND (channel = 'queue') THEN beat END) AS SIGNED) AS oldest_running
-FROM   crafts;
+       count(CASE WHEN fail = FALSE AND beat IS NULL THEN 1 END) AS ready,
+       count(CASE WHEN fail = FALSE AND beat IS NOT NULL THEN 1 END) AS running,
+       count(CASE WHEN fail = TRUE THEN 1 END) AS failed,
+       count(CASE WHEN fail = FALSE AND beat IS NOT NULL AND beat <= FLOOR(UNIX_TIMESTAMP() - 600) THEN 1 END) AS expired,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN fail = FALSE AND beat IS NOT NULL THEN beat END) AS SIGNED) AS oldest_running
+FROM   crafts
+WHERE  (channel = 'queue');
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -70,8 +70,9 @@ VALUES (?, ?, ?, ?);
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* leavesq.Stats */
-       count(CASE WHEN (part = 0) THEN 1 END) AS ready
-FROM   leaves;
+       count(*) AS ready
+FROM   leaves
+WHERE  (part = 0);
 
 -- sql/stats_of.sql
 -- stats: counts by state the rows that a claim with the same tree and queued is for
@@ -79,9 +80,10 @@ FROM   leaves;
 -- index: the primary key (tree, part, queued, hash)
 -- arguments: 1: param tree int64, 2: param maxQueued int64
 SELECT /* leavesq.StatsOf */
-       count(CASE WHEN (part = 0) THEN 1 END) AS ready
+       count(*) AS ready
 FROM   leaves
-WHERE  tree = ?
+WHERE  (part = 0)
+AND    tree = ?
 AND    queued <= ?;
 
 -- sql/peek.sql

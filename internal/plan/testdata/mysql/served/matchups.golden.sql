@@ -256,14 +256,15 @@ SELECT /* matchupsq.EnqueueMany */
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: matchups_deleted (deleted, worker)
 SELECT /* matchupsq.Stats */
-       count(CASE WHEN worker IS NULL AND (deleted = 0) THEN 1 END) AS ready,
-       count(CASE WHEN (worker > 0) AND (deleted = 0) THEN 1 END) AS running,
-       count(CASE WHEN (worker < 0) AND (deleted = 0) THEN 1 END) AS failed,
-       count(CASE WHEN (worker > 0) AND (deleted = 0) AND since <= UTC_TIMESTAMP(6) - INTERVAL 2400 SECOND THEN 1 END) AS expired,
-       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (worker > 0) AND (deleted = 0) THEN since END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
-FROM   matchups;
+       count(CASE WHEN worker IS NULL THEN 1 END) AS ready,
+       count(CASE WHEN (worker > 0) THEN 1 END) AS running,
+       count(CASE WHEN (worker < 0) THEN 1 END) AS failed,
+       count(CASE WHEN (worker > 0) AND since <= UTC_TIMESTAMP(6) - INTERVAL 2400 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (worker > 0) THEN since END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   matchups
+WHERE  (deleted = 0);
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

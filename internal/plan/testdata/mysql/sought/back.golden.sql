@@ -70,18 +70,20 @@ VALUES (?, ?, ?, 2, ?, ?);
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* backq.Stats */
-       count(CASE WHEN state = 2 THEN 1 END) AS ready
-FROM   recall;
+       count(*) AS ready
+FROM   recall
+WHERE  state = 2;
 
 -- sql/stats_of.sql
 -- stats: counts by state the rows that a claim with the same group_id is for
 -- locks: none
--- index: recall_group (group_id)
+-- index: recall_group (group_id); it reads others as well
 -- arguments: 1: param groupID string
 SELECT /* backq.StatsOf */
-       count(CASE WHEN state = 2 THEN 1 END) AS ready
+       count(*) AS ready
 FROM   recall
-WHERE  group_id = ?;
+WHERE  state = 2
+AND    group_id = ?;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

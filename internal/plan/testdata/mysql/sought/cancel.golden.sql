@@ -71,18 +71,20 @@ VALUES (?, ?, ?, 1, ?, ?);
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* cancelq.Stats */
-       count(CASE WHEN state = 1 THEN 1 END) AS ready
-FROM   recall;
+       count(*) AS ready
+FROM   recall
+WHERE  state = 1;
 
 -- sql/stats_of.sql
 -- stats: counts by state the rows that a claim with the same group_id is for
 -- locks: none
--- index: recall_group (group_id)
+-- index: recall_group (group_id); it reads others as well
 -- arguments: 1: param groupID string
 SELECT /* cancelq.StatsOf */
-       count(CASE WHEN state = 1 THEN 1 END) AS ready
+       count(*) AS ready
 FROM   recall
-WHERE  group_id = ?;
+WHERE  state = 1
+AND    group_id = ?;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -10,3 +10,4 @@ CREATE TABLE accounts (
     id   int PRIMARY KEY,
     most int NOT NULL
 );
+INSERT INTO accounts VALUES (1, 4);

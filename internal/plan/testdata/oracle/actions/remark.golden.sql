@@ -67,18 +67,20 @@ END;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* remarkq.Stats */
-       count(CASE WHEN STATE = 'new' THEN 1 END) AS READY
-FROM   JOBS;
+       count(*) AS READY
+FROM   JOBS
+WHERE  STATE = 'new';
 
 -- sql/stats_of.sql
 -- stats: counts by state the rows that a claim with the same HOST is for
 -- locks: none
--- index: JOBS_HOST (HOST)
+-- index: JOBS_HOST (HOST); it reads others as well
 -- arguments: 1: param host string
 SELECT /* remarkq.StatsOf */
-       count(CASE WHEN STATE = 'new' THEN 1 END) AS READY
+       count(*) AS READY
 FROM   JOBS
-WHERE  HOST = :1;
+WHERE  STATE = 'new'
+AND    HOST = :1;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

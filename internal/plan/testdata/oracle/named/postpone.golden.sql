@@ -80,8 +80,9 @@ WHERE  (ID = :v0);
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* postponeq.Stats */
-       count(CASE WHEN STATE = 'new' THEN 1 END) AS READY
-FROM   JOBS;
+       count(*) AS READY
+FROM   JOBS
+WHERE  STATE = 'new';
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -187,11 +187,12 @@ VALUES (:1, :2, 'part', 0);
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* partsq.Stats */
-       count(CASE WHEN STATE = 0 AND (part > 0 and kind = 'part') THEN 1 END) AS READY,
-       count(CASE WHEN STATE = 1 AND (part > 0 and kind = 'part') THEN 1 END) AS RUNNING,
-       count(CASE WHEN STATE = 2 AND (part > 0 and kind = 'part') THEN 1 END) AS DONE,
-       count(CASE WHEN STATE = 3 AND (part > 0 and kind = 'part') THEN 1 END) AS FAILED
-FROM   PARTS;
+       count(CASE WHEN STATE = 0 THEN 1 END) AS READY,
+       count(CASE WHEN STATE = 1 THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATE = 2 THEN 1 END) AS DONE,
+       count(CASE WHEN STATE = 3 THEN 1 END) AS FAILED
+FROM   PARTS
+WHERE  (part > 0 and kind = 'part');
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -175,10 +175,11 @@ VALUES (:1, :2, :3);
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* scansq.Stats */
-       count(CASE WHEN (TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP) OR TILL IS NULL) AND (report is not null) THEN 1 END) AS READY,
-       count(CASE WHEN TILL IS NOT NULL AND TILL > SYS_EXTRACT_UTC(SYSTIMESTAMP) AND (report is not null) THEN 1 END) AS RUNNING,
-       count(CASE WHEN TILL IS NOT NULL AND (report is not null) AND TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS EXPIRED
-FROM   SCANS;
+       count(CASE WHEN (TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP) OR TILL IS NULL) THEN 1 END) AS READY,
+       count(CASE WHEN TILL IS NOT NULL AND TILL > SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS RUNNING,
+       count(CASE WHEN TILL IS NOT NULL AND TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS EXPIRED
+FROM   SCANS
+WHERE  (report is not null);
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

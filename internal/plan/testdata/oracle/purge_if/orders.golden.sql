@@ -200,11 +200,12 @@ VALUES (:1)
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* ordersq.Stats */
-       count(CASE WHEN STATE = 0 AND (kind = 'mail') THEN 1 END) AS READY,
-       count(CASE WHEN STATE = 2 AND (kind = 'mail') THEN 1 END) AS RUNNING,
-       count(CASE WHEN STATE = 1 AND (kind = 'mail') THEN 1 END) AS DONE,
-       count(CASE WHEN STATE = 3 AND (kind = 'mail') THEN 1 END) AS FAILED
-FROM   ORDERS;
+       count(CASE WHEN STATE = 0 THEN 1 END) AS READY,
+       count(CASE WHEN STATE = 2 THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATE = 1 THEN 1 END) AS DONE,
+       count(CASE WHEN STATE = 3 THEN 1 END) AS FAILED
+FROM   ORDERS
+WHERE  (kind = 'mail');
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -109,10 +109,11 @@ RETURNING id;
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: (id NULLS FIRST) WHERE state = 'new'
 SELECT /* callsq.Stats */
-       count(*) FILTER (WHERE state = 'new') AS ready
-FROM   calls;
+       count(*) AS ready
+FROM   calls
+WHERE  state = 'new';
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -83,10 +83,11 @@ RETURNING id;
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: (id NULLS FIRST) WHERE locked_by IS NULL
 SELECT /* dropsq.Stats */
-       count(*) FILTER (WHERE locked_by IS NULL) AS ready
-FROM   drops;
+       count(*) AS ready
+FROM   drops
+WHERE  locked_by IS NULL;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -77,8 +77,9 @@ RETURNING id;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* deliveriesq.Stats */
-       count(*) FILTER (WHERE (exists (select 1 from messages m where m.id = deliveries.message and m.ready))) AS ready
-FROM   deliveries;
+       count(*) AS ready
+FROM   deliveries
+WHERE  (exists (select 1 from messages m where m.id = deliveries.message and m.ready));
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

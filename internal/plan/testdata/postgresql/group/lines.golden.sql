@@ -208,12 +208,13 @@ RETURNING id;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* linesq.Stats */
-       count(*) FILTER (WHERE state = 'open' AND (deleted = 0)) AS ready,
-       count(*) FILTER (WHERE state = 'busy' AND (deleted = 0)) AS running,
-       count(*) FILTER (WHERE state = 'over' AND (deleted = 0)) AS done,
-       count(*) FILTER (WHERE state = 'busy' AND (deleted = 0) AND since <= now() - interval '5 minutes') AS expired,
-       extract(epoch FROM now() - min(since) FILTER (WHERE state = 'busy' AND (deleted = 0))) AS oldest_running
-FROM   lines;
+       count(*) FILTER (WHERE state = 'open') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done,
+       count(*) FILTER (WHERE state = 'busy' AND since <= now() - interval '5 minutes') AS expired,
+       extract(epoch FROM now() - min(since) FILTER (WHERE state = 'busy')) AS oldest_running
+FROM   lines
+WHERE  (deleted = 0);
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -83,10 +83,11 @@ RETURNING id;
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: (id NULLS FIRST) WHERE state = 'new'
 SELECT /* partsq.Stats */
-       count(*) FILTER (WHERE state = 'new') AS ready
-FROM   parts;
+       count(*) AS ready
+FROM   parts
+WHERE  state = 'new';
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -48,8 +48,9 @@ RETURNING id, made, till, tries, reason;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* hurryq.Stats */
-       count(*) FILTER (WHERE state = 'new') AS ready
-FROM   jobs;
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'new';
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -223,11 +223,12 @@ RETURNING host, part;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* partsq.Stats */
-       count(*) FILTER (WHERE state = 0 AND (part > 0 and kind = 'part')) AS ready,
-       count(*) FILTER (WHERE state = 1 AND (part > 0 and kind = 'part')) AS running,
-       count(*) FILTER (WHERE state = 2 AND (part > 0 and kind = 'part')) AS done,
-       count(*) FILTER (WHERE state = 3 AND (part > 0 and kind = 'part')) AS failed
-FROM   parts;
+       count(*) FILTER (WHERE state = 0) AS ready,
+       count(*) FILTER (WHERE state = 1) AS running,
+       count(*) FILTER (WHERE state = 2) AS done,
+       count(*) FILTER (WHERE state = 3) AS failed
+FROM   parts
+WHERE  (part > 0 and kind = 'part');
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -169,10 +169,11 @@ RETURNING report;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* scansq.Stats */
-       count(*) FILTER (WHERE (till <= now() OR till IS NULL) AND (report is not null)) AS ready,
-       count(*) FILTER (WHERE till IS NOT NULL AND till > now() AND (report is not null)) AS running,
-       count(*) FILTER (WHERE till IS NOT NULL AND (report is not null) AND till <= now()) AS expired
-FROM   scans;
+       count(*) FILTER (WHERE (till <= now() OR till IS NULL)) AS ready,
+       count(*) FILTER (WHERE till IS NOT NULL AND till > now()) AS running,
+       count(*) FILTER (WHERE till IS NOT NULL AND till <= now()) AS expired
+FROM   scans
+WHERE  (report is not null);
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

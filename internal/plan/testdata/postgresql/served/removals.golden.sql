@@ -67,8 +67,9 @@ RETURNING id;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* removalsq.Stats */
-       count(*) FILTER (WHERE start_at = 0) AS ready
-FROM   removals;
+       count(*) AS ready
+FROM   removals
+WHERE  start_at = 0;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -92,10 +92,11 @@ RETURNING id;
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: (due, id) WHERE sent = false
 SELECT /* remindersq.Stats */
-       count(*) FILTER (WHERE sent = false) AS ready
-FROM   reminders;
+       count(*) AS ready
+FROM   reminders
+WHERE  sent = false;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -161,10 +161,11 @@ RETURNING id;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* mixedq.Stats */
-       count(*) FILTER (WHERE state = 'new' AND (kind = 'mail')) AS ready,
-       count(*) FILTER (WHERE state = 'busy' AND (kind = 'mail')) AS running,
-       count(*) FILTER (WHERE state = 'done' AND (kind = 'mail')) AS done
-FROM   mixed;
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done
+FROM   mixed
+WHERE  (kind = 'mail');
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

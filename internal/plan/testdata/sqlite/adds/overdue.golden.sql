@@ -43,8 +43,9 @@ RETURNING id, channel, state, not_after;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* overdueq.Stats */
-       count(*) FILTER (WHERE (not_after < 7)) AS ready
-FROM   calls;
+       count(*) AS ready
+FROM   calls
+WHERE  (not_after < 7);
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -44,10 +44,12 @@ RETURNING id;
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: (id) WHERE state = 'new' AND started_at IS NOT NULL
 SELECT /* wornq.Stats */
-       count(*) FILTER (WHERE state = 'new' AND started_at IS NOT NULL) AS ready
-FROM   tasks;
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'new'
+AND    started_at IS NOT NULL;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

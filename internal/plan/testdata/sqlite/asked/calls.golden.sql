@@ -56,8 +56,9 @@ RETURNING id;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* callsq.Stats */
-       count(*) FILTER (WHERE state = 0) AS ready
-FROM   calls;
+       count(*) AS ready
+FROM   calls
+WHERE  state = 0;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

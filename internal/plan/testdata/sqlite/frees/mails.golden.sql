@@ -140,10 +140,11 @@ RETURNING id;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* mailsq.Stats */
-       count(*) FILTER (WHERE state = 'new' AND (kind = 'mail')) AS ready,
-       count(*) FILTER (WHERE state = 'busy' AND (kind = 'mail')) AS running,
-       count(*) FILTER (WHERE state = 'sent' AND (kind = 'mail')) AS done
-FROM   messages;
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'sent') AS done
+FROM   messages
+WHERE  (kind = 'mail');
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -160,9 +160,10 @@ RETURNING id;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* smsq.Stats */
-       count(*) FILTER (WHERE node = 0 AND (sent = 0)) AS ready,
-       count(*) FILTER (WHERE node <> 0 AND (sent = 0)) AS running
-FROM   silo;
+       count(*) FILTER (WHERE node = 0) AS ready,
+       count(*) FILTER (WHERE node <> 0) AS running
+FROM   silo
+WHERE  (sent = 0);
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -140,10 +140,11 @@ RETURNING id;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* textsq.Stats */
-       count(*) FILTER (WHERE state = 'new' AND (kind = 'text')) AS ready,
-       count(*) FILTER (WHERE state = 'busy' AND (kind = 'text')) AS running,
-       count(*) FILTER (WHERE state = 'sent' AND (kind = 'text')) AS done
-FROM   messages;
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'sent') AS done
+FROM   messages
+WHERE  (kind = 'text');
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -165,10 +165,11 @@ RETURNING report;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* scansq.Stats */
-       count(*) FILTER (WHERE (till <= unixepoch() OR till IS NULL) AND (report is not null)) AS ready,
-       count(*) FILTER (WHERE till IS NOT NULL AND till > unixepoch() AND (report is not null)) AS running,
-       count(*) FILTER (WHERE till IS NOT NULL AND (report is not null) AND till <= unixepoch()) AS expired
-FROM   scans;
+       count(*) FILTER (WHERE (till <= unixepoch() OR till IS NULL)) AS ready,
+       count(*) FILTER (WHERE till IS NOT NULL AND till > unixepoch()) AS running,
+       count(*) FILTER (WHERE till IS NOT NULL AND till <= unixepoch()) AS expired
+FROM   scans
+WHERE  (report is not null);
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

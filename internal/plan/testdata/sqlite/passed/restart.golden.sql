@@ -45,18 +45,20 @@ RETURNING id, host, reported, run_at;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* restartq.Stats */
-       count(*) FILTER (WHERE state IS NOT NULL) AS ready
-FROM   jobs;
+       count(*) AS ready
+FROM   jobs
+WHERE  state IS NOT NULL;
 
 -- sql/stats_of.sql
 -- stats: counts by state the rows that a claim with the same host is for
 -- locks: none
--- index: jobs_host (host)
+-- index: jobs_host (host); it reads others as well
 -- arguments: 1: param host string
 SELECT /* restartq.StatsOf */
-       count(*) FILTER (WHERE state IS NOT NULL) AS ready
+       count(*) AS ready
 FROM   jobs
-WHERE  host = ?1;
+WHERE  state IS NOT NULL
+AND    host = ?1;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -45,18 +45,20 @@ RETURNING id, host, reported, run_at;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* settleq.Stats */
-       count(*) FILTER (WHERE state = 'busy') AS ready
-FROM   jobs;
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'busy';
 
 -- sql/stats_of.sql
 -- stats: counts by state the rows that a claim with the same host is for
 -- locks: none
--- index: jobs_host (host)
+-- index: jobs_host (host); it reads others as well
 -- arguments: 1: param host string
 SELECT /* settleq.StatsOf */
-       count(*) FILTER (WHERE state = 'busy') AS ready
+       count(*) AS ready
 FROM   jobs
-WHERE  host = ?1;
+WHERE  state = 'busy'
+AND    host = ?1;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -92,10 +92,11 @@ RETURNING id;
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: (id) WHERE status = 'ready'
 SELECT /* poppedq.Stats */
-       count(*) FILTER (WHERE status = 'ready') AS ready
-FROM   jobs;
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 'ready';
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -53,8 +53,9 @@ RETURNING id;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* unlockedq.Stats */
-       count(*) FILTER (WHERE (state > 1000)) AS ready
-FROM   unlocked;
+       count(*) AS ready
+FROM   unlocked
+WHERE  (state > 1000);
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

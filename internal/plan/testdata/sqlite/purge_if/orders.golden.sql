@@ -182,11 +182,12 @@ RETURNING id;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* ordersq.Stats */
-       count(*) FILTER (WHERE state = 0 AND (kind = 'mail')) AS ready,
-       count(*) FILTER (WHERE state = 2 AND (kind = 'mail')) AS running,
-       count(*) FILTER (WHERE state = 1 AND (kind = 'mail')) AS done,
-       count(*) FILTER (WHERE state = 3 AND (kind = 'mail')) AS failed
-FROM   orders;
+       count(*) FILTER (WHERE state = 0) AS ready,
+       count(*) FILTER (WHERE state = 2) AS running,
+       count(*) FILTER (WHERE state = 1) AS done,
+       count(*) FILTER (WHERE state = 3) AS failed
+FROM   orders
+WHERE  (kind = 'mail');
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

@@ -276,14 +276,15 @@ RETURNING id;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* mailsq.Stats */
-       count(*) FILTER (WHERE status = 'N' AND (kind = 'mail')) AS ready,
-       count(*) FILTER (WHERE status = 'R' AND (kind = 'mail')) AS running,
-       count(*) FILTER (WHERE status = 'D' AND (kind = 'mail')) AS done,
-       count(*) FILTER (WHERE status = 'F' AND (kind = 'mail')) AS failed,
-       count(*) FILTER (WHERE status = 'R' AND (kind = 'mail') AND locked <= unixepoch() - 300) AS expired,
-       (unixepoch() - min(locked) FILTER (WHERE status = 'R' AND (kind = 'mail'))) AS oldest_running,
-       avg((ended - locked)) FILTER (WHERE status = 'D' AND (kind = 'mail')) AS mean_run
-FROM   mails;
+       count(*) FILTER (WHERE status = 'N') AS ready,
+       count(*) FILTER (WHERE status = 'R') AS running,
+       count(*) FILTER (WHERE status = 'D') AS done,
+       count(*) FILTER (WHERE status = 'F') AS failed,
+       count(*) FILTER (WHERE status = 'R' AND locked <= unixepoch() - 300) AS expired,
+       (unixepoch() - min(locked) FILTER (WHERE status = 'R')) AS oldest_running,
+       avg((ended - locked)) FILTER (WHERE status = 'D') AS mean_run
+FROM   mails
+WHERE  (kind = 'mail');
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

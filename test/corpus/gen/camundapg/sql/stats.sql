@@ -3,10 +3,11 @@
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* camundapg.Stats */
-       count(*) FILTER (WHERE (lock_exp_time_ <= localtimestamp OR lock_exp_time_ IS NULL) AND retries_ > 0 AND (duedate_ <= localtimestamp OR duedate_ IS NULL) AND (SUSPENSION_STATE_ = 1)) AS ready,
-       count(*) FILTER (WHERE lock_exp_time_ IS NOT NULL AND lock_exp_time_ > localtimestamp AND (SUSPENSION_STATE_ = 1)) AS running,
-       count(*) FILTER (WHERE (lock_exp_time_ <= localtimestamp OR lock_exp_time_ IS NULL) AND (retries_ <= 0 OR retries_ IS NULL) AND (SUSPENSION_STATE_ = 1)) AS failed,
-       count(*) FILTER (WHERE retries_ > 0 AND (SUSPENSION_STATE_ = 1) AND duedate_ > localtimestamp) AS delayed,
-       count(*) FILTER (WHERE lock_exp_time_ IS NOT NULL AND (SUSPENSION_STATE_ = 1) AND lock_exp_time_ <= localtimestamp) AS expired,
-       extract(epoch FROM localtimestamp - min(duedate_) FILTER (WHERE (lock_exp_time_ <= localtimestamp OR lock_exp_time_ IS NULL) AND retries_ > 0 AND (duedate_ <= localtimestamp OR duedate_ IS NULL) AND (SUSPENSION_STATE_ = 1))) AS oldest_ready
+       count(*) FILTER (WHERE (lock_exp_time_ <= localtimestamp OR lock_exp_time_ IS NULL) AND retries_ > 0 AND (duedate_ <= localtimestamp OR duedate_ IS NULL)) AS ready,
+       count(*) FILTER (WHERE lock_exp_time_ IS NOT NULL AND lock_exp_time_ > localtimestamp) AS running,
+       count(*) FILTER (WHERE (lock_exp_time_ <= localtimestamp OR lock_exp_time_ IS NULL) AND (retries_ <= 0 OR retries_ IS NULL)) AS failed,
+       count(*) FILTER (WHERE retries_ > 0 AND duedate_ > localtimestamp) AS delayed,
+       count(*) FILTER (WHERE lock_exp_time_ IS NOT NULL AND lock_exp_time_ <= localtimestamp) AS expired,
+       extract(epoch FROM localtimestamp - min(duedate_) FILTER (WHERE (lock_exp_time_ <= localtimestamp OR lock_exp_time_ IS NULL) AND retries_ > 0 AND (duedate_ <= localtimestamp OR duedate_ IS NULL))) AS oldest_ready
 FROM   act_ru_job
+WHERE  (SUSPENSION_STATE_ = 1)
