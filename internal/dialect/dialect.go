@@ -75,6 +75,7 @@ const (
 	NullFixed       Capability = "null_fixed"          // rows that IS NULL finds are in the order of what stands behind the column in an index
 	NullsApart      Capability = "nulls_apart"         // a range and the nulls beside it (c <= 1 OR c IS NULL) are found by an index each for itself, and else by reading it from end to end
 	IndexCompare    Capability = "index_compare"       // a comparison with a column behind those of an order is made in the index, before the row is read
+	UnequalRange    Capability = "unequal_range"       // an index leads to the rows on both sides of a value that they do not have (c <> 1)
 	NamedIndex      Capability = "named_index"         // a statement names the index by which it reads, and fails where that is missing or not to be used
 	IndexFilter     Capability = "index_filter"        // so is any condition over columns of the index
 	IndexInclude    Capability = "index_include"       // of IndexFilter: an index has columns beside its keys, which are not sorted by
@@ -91,7 +92,7 @@ var capabilities = []Capability{
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, ReadsLocked, TargetOnce,
 	PredicateProof, PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAlike, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
 	FixedAmid, LocksNewest,
-	PartitionsBlock, IncrementalSort, NullFixed, NullsApart, EqualityFirst, PredicateRules, IndexCompare, IndexFilter, IndexInclude, NamedIndex,
+	PartitionsBlock, IncrementalSort, NullFixed, NullsApart, EqualityFirst, PredicateRules, IndexCompare, IndexFilter, IndexInclude, UnequalRange, NamedIndex,
 }
 
 // Dialect is one folder of templates.

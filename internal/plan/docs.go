@@ -1075,7 +1075,7 @@ func (b *builder) recoversBySQL() bool {
 
 // recoversBoth reports whether a claim has run out where both its time and an expression of the user's say so.
 func (b *builder) recoversBoth() bool {
-	return b.spec.Liveness == nil && len(b.spec.Expired) == 2 && b.spec.Expired[1].Op == queue.Raw
+	return b.spec.Liveness == nil && len(b.spec.Expired) > 1 && b.spec.Expired[1].Op == queue.Raw
 }
 
 // whoIsDead says which rows Recover is for.

@@ -2115,7 +2115,7 @@ func (b *builder) heldLead(ix *schema.Index) []*schema.Column {
 		columns = append(columns, c.Column)
 		bounds := slices.Clone(told)
 		for _, t := range slices.Concat(held, b.spec.Expired) {
-			if of(t) {
+			if of(t) && (t.Op != queue.NotIn || b.can(dialect.UnequalRange)) {
 				bounds = append(bounds, filled(t))
 			}
 		}
@@ -2138,7 +2138,7 @@ func (b *builder) onlyHeld(tests []queue.Test) bool {
 		if t.Op == queue.NotNull && len(t.Or) == 0 && b.leavesNull(t.Column) {
 			return true
 		}
-		if (t.Op == queue.NotNull || compares(t) || t.Op == queue.In && !takesNull(t)) && len(t.Or) == 0 && constant(t) {
+		if (t.Op == queue.NotNull || compares(t) || t.Op == queue.NotIn || t.Op == queue.In && !takesNull(t)) && len(t.Or) == 0 && constant(t) {
 			plain = append(plain, t)
 		}
 	}

@@ -290,7 +290,10 @@ func (s *Spec) waitsFor(other *Spec) bool {
 		}
 		return l.Column.Name
 	}
-	return len(s.Expired) == 1 && len(other.Expired) == 1 && fixed(here) && fixed(there) && name(here) == name(there) && here.Length >= there.Length
+	timed := func(s *Spec) bool { // and by nothing else but that
+		return len(s.Expired) > 0 && !slices.ContainsFunc(s.Expired[1:], func(t Test) bool { return t.Column != s.Expired[0].Column })
+	}
+	return timed(s) && timed(other) && fixed(here) && fixed(there) && name(here) == name(there) && here.Length >= there.Length
 }
 
 // TakenBy returns a queue over the table that takes jobs whose workers have died here, where this one

@@ -152,6 +152,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.readOrder()
 	b.readGroup()
 	b.readFence()
+	b.passFree()
 	if b.sound && errs.Len() == before {
 		b.judge()
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -635,6 +636,50 @@ func (b *binding) runOut() []Test {
 		return []Test{{Column: k.claimed.column, Op: LessEqual, Values: []Value{{Kind: Now, Shift: k.timeout.shift(true)}}}}
 	}
 	return nil
+}
+
+// passFree has Recover leave out rows that nobody has by the time that says when a claim runs out, where it
+// holds a value of the past in them and no value of a status tells them: an index of such times would lead
+// through all of them. A bound is asked for and not another value, since that every index serves.
+func (b *binding) passFree() {
+	k := &b.claims
+	over := b.runOut()
+	if len(b.spec.Expired) == 0 || len(over) == 0 || !sameTest(b.spec.Expired[0], over[0]) || k.byClaim || k.visible {
+		return
+	}
+	c := over[0].Column
+	ready := b.told(Ready)
+	told := func(t Test) bool {
+		one := t.Op == In && len(t.Or) == 0 && slices.ContainsFunc(ready, func(r Test) bool { return disjointStates([]Test{r}, []Test{t}) })
+		return one || t.Column == c
+	}
+	if !b.marks(c) || slices.ContainsFunc(b.spec.Held, told) {
+		return
+	}
+	for _, r := range []*role{k.heartbeat, k.lease, k.claimed} {
+		if r == nil || r.column != c {
+			continue
+		}
+		for _, v := range k.free[r] {
+			if isPast(v) {
+				b.spec.Expired = append(b.spec.Expired, Test{Column: c, Op: Greater, Values: []Value{v}})
+			}
+		}
+		return
+	}
+}
+
+// isPast reports whether a constant is surely before any time at which a job is claimed: a number of time
+// units, or a time as text that begins with the year.
+func isPast(v Value) bool {
+	const lately = 1e9 // seconds since 1970, in 2001
+	if v.Kind != Literal {
+		return false
+	}
+	if n, err := strconv.ParseFloat(v.Text, 64); err == nil {
+		return n < lately
+	}
+	return v.Text < "2001"
 }
 
 // isFree and isTaken test the values of a column while nobody has the row.

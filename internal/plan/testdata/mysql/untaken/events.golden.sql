@@ -1,0 +1,419 @@
+-- Package eventsq uses the table events as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> claimed
+-- 	claimed  --Start-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
+--
+-- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and a claim that runs out before Start is recovered like one that runs out after it.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates events_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MySQL has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: the status does not tell ready rows from running ones, so qgen:worker at column "holder" does: a row is ready only while holder = '', and not where something else has left a value there
+-- note: the fence compares column "held_at", which counts whole seconds: two claims within one second look alike
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim_lock.sql
+-- claim: locks and reads ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (state, holder, `rank`, id)
+-- isolation: read committed
+-- arguments: 1: worker Holder, 2: limit
+SELECT /* eventsq.Claim */
+       id, `rank`, ?, UNIX_TIMESTAMP()
+FROM   events
+WHERE  state = 'waiting'
+AND    holder = ''
+ORDER  BY `rank`, id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to claimed, of the rows that claim_lock.sql locked, with the times that it read
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: worker Holder, 2: taken HeldAt, 3: list ID
+UPDATE /* eventsq.Claim */ events FORCE INDEX (PRIMARY)
+SET    holder = ?,
+       held_at = ?
+WHERE  (id IN (?));
+
+-- sql/start_lock.sql
+-- start: locks the rows of jobs whose claims are still theirs, which start.sql then writes
+-- fence: held_at, holder as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID HeldAt Holder
+SELECT /* eventsq.Start */
+       id
+FROM   events FORCE INDEX (PRIMARY)
+WHERE  ((id, held_at, holder) IN ((?, ?, ?)))
+AND    state = 'waiting'
+AND    holder <> ''
+FOR    UPDATE;
+
+-- sql/start.sql
+-- start: claimed to running
+-- fence: held_at, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID HeldAt Holder
+UPDATE /* eventsq.Start */ events FORCE INDEX (PRIMARY)
+SET    state = 'busy'
+WHERE  ((id, held_at, holder) IN ((?, ?, ?)))
+AND    state = 'waiting'
+AND    holder <> '';
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: held_at, holder as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID HeldAt Holder
+SELECT /* eventsq.Complete */
+       id
+FROM   events FORCE INDEX (PRIMARY)
+WHERE  ((id, held_at, holder) IN ((?, ?, ?)))
+AND    state IN ('waiting', 'busy')
+AND    holder <> ''
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: claimed or running to done
+-- fence: held_at, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID HeldAt Holder
+UPDATE /* eventsq.Complete */ events FORCE INDEX (PRIMARY)
+SET    state = 'complete'
+WHERE  ((id, held_at, holder) IN ((?, ?, ?)))
+AND    state IN ('waiting', 'busy')
+AND    holder <> '';
+
+-- sql/fail_lock.sql
+-- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- fence: held_at, holder as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID HeldAt Holder
+SELECT /* eventsq.Fail */
+       id
+FROM   events FORCE INDEX (PRIMARY)
+WHERE  ((id, held_at, holder) IN ((?, ?, ?)))
+AND    state IN ('waiting', 'busy')
+AND    holder <> ''
+FOR    UPDATE;
+
+-- sql/fail.sql
+-- fail: claimed or running to failed
+-- fence: held_at, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID HeldAt Holder
+UPDATE /* eventsq.Fail */ events FORCE INDEX (PRIMARY)
+SET    state = 'failed'
+WHERE  ((id, held_at, holder) IN ((?, ?, ?)))
+AND    state IN ('waiting', 'busy')
+AND    holder <> '';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: held_at, holder as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID HeldAt Holder
+SELECT /* eventsq.Requeue */
+       id
+FROM   events FORCE INDEX (PRIMARY)
+WHERE  ((id, held_at, holder) IN ((?, ?, ?)))
+AND    state IN ('waiting', 'busy')
+AND    holder <> ''
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: claimed or running to ready, no try used
+-- fence: held_at, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID HeldAt Holder
+UPDATE /* eventsq.Requeue */ events FORCE INDEX (PRIMARY)
+SET    state = 'waiting',
+       holder = '',
+       held_at = 0
+WHERE  ((id, held_at, holder) IN ((?, ?, ?)))
+AND    state IN ('waiting', 'busy')
+AND    holder <> '';
+
+-- sql/extend_lock.sql
+-- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- fence: held_at, holder as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID HeldAt Holder
+SELECT /* eventsq.Extend */
+       id
+FROM   events FORCE INDEX (PRIMARY)
+WHERE  ((id, held_at, holder) IN ((?, ?, ?)))
+AND    state IN ('waiting', 'busy')
+AND    holder <> ''
+FOR    UPDATE;
+
+-- sql/extend.sql
+-- extend: claimed or running stays so, its lease begins anew
+-- fence: held_at, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID HeldAt Holder
+UPDATE /* eventsq.Extend */ events FORCE INDEX (PRIMARY)
+SET    held_at = UNIX_TIMESTAMP()
+WHERE  ((id, held_at, holder) IN ((?, ?, ?)))
+AND    state IN ('waiting', 'busy')
+AND    holder <> '';
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* eventsq.Extend */
+       id, held_at
+FROM   events FORCE INDEX (PRIMARY)
+WHERE  (id IN (?));
+
+-- sql/recover.sql
+-- recover: claimed or running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, holder, `rank`, id), which finds the rows that somebody has by state, holder
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* eventsq.Recover */ (
+           SELECT id
+           FROM   events
+           WHERE  state IN ('waiting', 'busy')
+           AND    holder <> ''
+           AND    held_at <= FLOOR(UNIX_TIMESTAMP() - 300)
+           AND    held_at > 0
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN events ON events.id = picked.id
+SET    state = 'waiting',
+       holder = '',
+       held_at = 0;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, holder, `rank`, id)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* eventsq.Redrive */ (
+           SELECT id
+           FROM   events
+           WHERE  state = 'failed'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN events ON events.id = picked.id
+SET    state = 'waiting',
+       holder = '',
+       held_at = 0;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, holder, `rank`, id); it reads those that are not old enough as well, which one on (state, held_at) would not
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* eventsq.Purge */ events
+FROM   (
+           SELECT id
+           FROM   events
+           WHERE  state = 'complete'
+           AND    held_at <= FLOOR(UNIX_TIMESTAMP() - ?)
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN events ON events.id = picked.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, holder, `rank`, id); it reads those that are not old enough as well, which one on (state, held_at) would not
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* eventsq.Purge */ events
+FROM   (
+           SELECT id
+           FROM   events
+           WHERE  state = 'failed'
+           AND    held_at <= FLOOR(UNIX_TIMESTAMP() - ?)
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN events ON events.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Rank
+INSERT /* eventsq.Enqueue */ INTO events
+       (`rank`, state, holder)
+VALUES (?, 'waiting', '');
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Rank
+INSERT /* eventsq.EnqueueMany */ INTO events
+       (`rank`, state, holder)
+VALUES (?, 'waiting', '');
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* eventsq.EnqueueMany */
+       @@auto_increment_increment;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* eventsq.Stats */
+       count(CASE WHEN state = 'waiting' AND holder = '' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'waiting' AND holder <> '' THEN 1 END) AS claimed,
+       count(CASE WHEN state = 'busy' AND holder <> '' THEN 1 END) AS running,
+       count(CASE WHEN state = 'complete' THEN 1 END) AS done,
+       count(CASE WHEN state = 'failed' THEN 1 END) AS failed,
+       count(CASE WHEN state IN ('waiting', 'busy') AND holder <> '' AND held_at <= FLOOR(UNIX_TIMESTAMP() - 300) AND held_at > 0 THEN 1 END) AS expired,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state IN ('waiting', 'busy') AND holder <> '' THEN held_at END) AS SIGNED) AS oldest_running
+FROM   events;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, holder, `rank`, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* eventsq.Peek */
+       id, `rank`, holder, held_at
+FROM   events
+WHERE  state = 'waiting'
+AND    holder = ''
+ORDER  BY `rank`, id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* eventsq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* eventsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
+           SELECT 'rank', 'int unsigned' UNION ALL
+           SELECT 'state', 'varchar' UNION ALL
+           SELECT 'holder', 'varchar' UNION ALL
+           SELECT 'held_at', 'bigint unsigned'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'events'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* eventsq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'events'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* eventsq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'events_ready' AS name, 'state, holder, rank, id' AS columns, 'state, holder, rank' AS least
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'events'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+ALTER TABLE events ADD INDEX events_ready (state, holder, `rank`, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
