@@ -1429,6 +1429,10 @@ func (b *builder) fence() string {
 		if unit := b.spec.Fence.Within; unit != "" {
 			moment = "within one " + unit
 		}
+		if w := b.spec.Fence.Beside; w != nil {
+			name := plainText(w.Name)
+			return level + "a job can only be settled while the row holds the time of its own claim and what that wrote to " + name + ". A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice " + moment + " and both claims wrote the same to " + name + "."
+		}
 		return level + "a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice " + moment + "."
 	case queue.FenceStatus:
 		held := b.heldState()

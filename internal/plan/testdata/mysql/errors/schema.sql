@@ -52,3 +52,10 @@ CREATE TABLE handled (
     handle char(32) UNIQUE  -- qgen:token
 );
 CREATE TABLE inbox_handles (inbox_id bigint NOT NULL PRIMARY KEY, handle char(32), until_ int NOT NULL, UNIQUE KEY handles (handle));
+
+-- what an expression leaves in the row at each claim
+CREATE TABLE drawn (
+    id     bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    holder varchar(20) NOT NULL DEFAULT '', -- qgen:worker free=''; on claim set "left(sha2(uuid(), 256), 20)"
+    done   int NOT NULL DEFAULT 0           -- qgen:status ready=0 running=0 done=1
+) ENGINE=InnoDB;

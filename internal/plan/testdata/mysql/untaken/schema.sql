@@ -26,3 +26,12 @@ CREATE TABLE told (
     state   varchar(20) NOT NULL,                -- qgen:status ready=waiting running=busy done=complete failed=failed
     held_at bigint unsigned NOT NULL DEFAULT 0   -- qgen:claimed timeout=5m as=epoch free=0 expired=recover
 ) ENGINE=InnoDB;
+
+-- What each claim leaves in the column of the worker is compared beside the time, which counts seconds.
+-- qgen:queue drawn
+CREATE TABLE drawn (
+    id      bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state   varchar(20) NOT NULL,                -- qgen:status ready=waiting done=complete
+    holder  varchar(20) NOT NULL,                -- qgen:worker free=''; on claim set "left(sha2(uuid(), 256), 20)"
+    held_at bigint unsigned NOT NULL DEFAULT 0   -- qgen:claimed timeout=5m as=epoch free=0 expired=recover
+) ENGINE=InnoDB;
