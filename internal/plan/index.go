@@ -104,10 +104,11 @@ const sortsReady = "serves Claim: ready rows, which are then sorted; an index in
 const passesOver = "serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over"
 
 // claimIndex is the index that gives ready rows in queue order. Where nobody says an order of rows that
-// the caller means, one of the table serves that leads to them.
+// the caller means, or of such as stand among those of another queue, one of the table serves that leads to
+// them, or one that the other queue wants.
 func (b *builder) claimIndex() wanted {
 	ordered := b.readyIndex(false)
-	if !b.meansRows() || !b.spec.Unordered {
+	if !b.spec.Unordered || !b.meansRows() && (b.tells(queue.Done) || len(b.several()) == 0) {
 		return ordered
 	}
 	if _, how := b.best(b.spec.Table.Indexes, ordered); how >= wholly {
@@ -817,13 +818,15 @@ func leading(tests []queue.Test) []indexKey {
 }
 
 // several returns the tests of ready rows that several values of a column meet, where no test
-// of one value tells ready rows, finished ones stay, and no index leaves these out.
+// of one value tells ready rows, finished ones stay, and no index leaves these out. For those of strategy pop,
+// which ends jobs, the rows of other queues over the table are what stays.
 func (b *builder) several() []queue.Test {
-	if b.filters() || !b.tells(queue.Done) {
+	if b.filters() {
 		return nil
 	}
 	ready := slices.DeleteFunc(slices.Clone(b.stateTests(queue.Ready)), func(t queue.Test) bool { return !constant(t) || b.unindexed(t.Column) })
-	if b.leadPast(ready) {
+	others := b.pkg.Strategy == "pop" && len(leading(ready)) == 0 && slices.ContainsFunc(ready, b.spec.OthersFail)
+	if !others && (!b.tells(queue.Done) || b.leadPast(ready)) {
 		return nil
 	}
 	return slices.DeleteFunc(ready, func(t queue.Test) bool {

@@ -36,6 +36,17 @@ func (s *Spec) Awaits(name StateName) (*Spec, StateName) {
 	return nil, ""
 }
 
+// OthersFail reports whether rows that wait or have ended in another queue over the table fail a test here, so
+// that they stand among those that satisfy it, however many they are.
+func (s *Spec) OthersFail(t Test) bool {
+	return slices.ContainsFunc(s.Others, func(other *Spec) bool {
+		return slices.ContainsFunc([]StateName{Ready, Done, Failed}, func(name StateName) bool {
+			there := other.States[name]
+			return there != nil && slices.ContainsFunc(there.Tests, func(u Test) bool { return t.Excludes(s.own(u)) })
+		})
+	})
+}
+
 // takesAny reports whether a claim with strategy=pop loses nothing when a row is gone that it might have
 // taken: it takes rows in any state, as its caller names them, or does no more than delete them.
 func (s *Spec) takesAny() bool {
