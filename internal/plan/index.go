@@ -171,9 +171,11 @@ func (b *builder) readyIndex(unordered bool) wanted {
 		}
 	}
 	if w.plain {
-		for _, k := range leading(b.members()) {
+		for _, k := range leading(slices.Concat(b.members(), b.switches())) {
 			k.spare = true
-			w.columns = append(w.columns, k)
+			if !slices.ContainsFunc(w.columns, func(have indexKey) bool { return have.column == k.column }) {
+				w.columns = append(w.columns, k)
+			}
 		}
 	}
 	w.fixed = len(w.columns)
@@ -524,6 +526,26 @@ func (b *builder) wantedFor(tests []queue.Test) wanted {
 // value, or finds it null.
 func (b *builder) members() []queue.Test {
 	return slices.DeleteFunc(b.read(b.spec.Members), func(t queue.Test) bool { return t.Op == queue.Raw || !b.indexable(t) })
+}
+
+// switches returns what SQL says of ready rows, as ready_if does, where it compares a column with one value, or
+// finds it null: an index without a predicate leads past rows that are refused by it. None where an index has
+// beside its keys what SQL reads, and passes over them in it.
+func (b *builder) switches() (list []queue.Test) {
+	if b.filters() || b.can(dialect.IndexInclude) {
+		return nil
+	}
+	for _, t := range b.stateTests(queue.Ready) {
+		if t.Op != queue.Raw || len(t.Or) > 0 || slices.ContainsFunc(b.spec.Members, func(m queue.Test) bool { return m.SQL == t.SQL }) {
+			continue
+		}
+		for _, c := range b.spec.Comparisons(t.SQL) {
+			if len(leading([]queue.Test{c})) > 0 && b.indexable(c) {
+				list = append(list, c)
+			}
+		}
+	}
+	return list
 }
 
 // read returns tests with qgen:where of all rows as the comparisons with one value that it makes. Those

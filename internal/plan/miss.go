@@ -30,8 +30,18 @@ func (b *builder) miss(w wanted) (text string) {
 	return text
 }
 
-// lacks says what an index lacks of a wanted one, and how many of its first columns serve.
+// lacks says what an index lacks of a wanted one, and how many of its first columns serve, read from the end
+// from which more of them do.
 func (b *builder) lacks(ix *schema.Index, w wanted) (run int, why string) {
+	run, why = b.lacksOf(ix, w, untied(w.order()))
+	if back, whyBack := b.lacksOf(ix, w, untied(reversed(w.order()))); back > run {
+		return back, whyBack
+	}
+	return run, why
+}
+
+// lacksOf is lacks of an index that is read in one order.
+func (b *builder) lacksOf(ix *schema.Index, w wanted, ordered []indexKey) (run int, why string) {
 	name := func(c *schema.Column) string { return plainText(c.Name) }
 	var told, fixed []*schema.Column
 	for i, k := range w.columns[:w.fixed] {
@@ -47,7 +57,9 @@ func (b *builder) lacks(ix *schema.Index, w wanted) (run int, why string) {
 			told, fixed = append(told, t.Column), append(fixed, t.Column)
 		}
 	}
-	ordered := untied(w.order())
+	spare := func(c *schema.Column) bool { // which an index may have before the order, and need not
+		return slices.ContainsFunc(w.columns[:w.fixed], func(k indexKey) bool { return k.spare && k.column == c })
+	}
 	take := func(list []*schema.Column, c *schema.Column) []*schema.Column {
 		return slices.DeleteFunc(slices.Clone(list), func(have *schema.Column) bool { return have == c })
 	}
@@ -68,6 +80,7 @@ func (b *builder) lacks(ix *schema.Index, w wanted) (run int, why string) {
 			return run, "it has the beginning of " + name(c.Column) + " alone"
 		case slices.Contains(fixed, c.Column):
 			told, fixed = take(told, c.Column), take(fixed, c.Column)
+		case spare(c.Column):
 		case len(ordered) > 0 && c.Column == ordered[0].column && len(told) > 0:
 			return run, "it has " + name(c.Column) + " before " + name(told[0]) + ", which tells the rows that are wanted"
 		case len(ordered) > 0 && b.sorts(c, ordered[0]):

@@ -1,6 +1,9 @@
 package plan
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Where an index is advised, the one of the table that comes nearest is told, and why it does not serve.
 func TestNearestIndexIsTold(t *testing.T) {
@@ -19,13 +22,33 @@ func TestNearestIndexIsTold(t *testing.T) {
 		"CREATE INDEX a ON jobs (state, kind)":       "a does not serve: it does not have created, so that what it finds would be sorted",
 		"CREATE INDEX a ON jobs (kind, created)":     "a does not serve: it has created before state, which tells the rows that are wanted",
 		"CREATE INDEX a ON jobs (state, host, kind)": "a does not serve: behind state it has host, which is neither compared with one value nor what comes next in the order",
-		"CREATE INDEX a ON jobs (kind); CREATE INDEX b ON jobs (kind, state)": "b does not serve: it does not have created, so that what it finds would be sorted",
+		"CREATE INDEX a ON jobs (kind); CREATE INDEX b ON jobs (kind, state)": "", // the advice tells of it
 		"CREATE INDEX a ON jobs (kind, created) WHERE state = 'busy'":         "a does not serve: its predicate does not follow from what the statement asks",
 		"CREATE INDEX a ON jobs USING hash (kind)":                            "a does not serve: it is of the kind hash",
 	} {
 		c := tableCase{engine: "postgresql", ddl: table + ddl + ";"}
 		p := c.plans(t, "version: \"1\"\nqueues: [{schema: [x], engine: postgresql, table: jobs, queue: jobs, gen: {go: {out: x}}}]")[0]
 		if len(p.Indexes) != 1 || p.Indexes[0].Miss != want {
+			t.Errorf("%s\n%+v\nwant %q", ddl, p.Indexes, want)
+		}
+	}
+}
+
+// An index is read from either end, so it lacks nothing that the other end gives.
+func TestNearestIndexIsReadFromEitherEnd(t *testing.T) {
+	const table = `CREATE TABLE jobs (
+    id      bigint NOT NULL PRIMARY KEY, -- qgen:order 2 desc
+    state   varchar(9) NOT NULL,         -- qgen:status ready=new running=busy done=done failed=failed
+    created bigint NOT NULL              -- qgen:order 1 desc
+);
+`
+	for ddl, want := range map[string]string{
+		"CREATE INDEX a ON jobs (state, created)":          "a does not serve: it does not have id, so that what it finds would be sorted",
+		"CREATE INDEX a ON jobs (state, created, id DESC)": "a does not serve: id stands in it in another order",
+	} {
+		c := tableCase{engine: "oracle", ddl: strings.NewReplacer("bigint", "NUMBER(19)", "varchar", "VARCHAR2").Replace(table) + ddl + ";"}
+		p := c.plans(t, "version: \"1\"\nqueues: [{schema: [x], engine: oracle, table: jobs, queue: jobs, gen: {go: {out: x}}}]")[0]
+		if len(p.Indexes) != 1 || !strings.EqualFold(p.Indexes[0].Miss, want) {
 			t.Errorf("%s\n%+v\nwant %q", ddl, p.Indexes, want)
 		}
 	}
