@@ -24,7 +24,7 @@
 // again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_tokenstatemaria106_ready and jobs_tokenstatemaria106_expired.
+// jobs_tokenstatemaria106_ready.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -23,7 +23,7 @@
 // leaves its jobs running until their claim expires; then Recover makes them ready again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_tokenstatemy56_ready and jobs_tokenstatemy56_expired.
+// jobs_tokenstatemy56_ready.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

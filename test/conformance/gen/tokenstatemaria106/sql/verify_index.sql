@@ -4,8 +4,7 @@
 SELECT /* tokenstatemaria106.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_tokenstatemaria106_ready' AS name, 'status, id' AS columns, 'status' AS least UNION ALL
-           SELECT 'jobs_tokenstatemaria106_expired', 'lease_till', 'lease_till'
+           SELECT 'jobs_tokenstatemaria106_ready' AS name, 'status, id' AS columns, 'status' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

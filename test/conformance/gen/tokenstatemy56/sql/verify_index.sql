@@ -4,8 +4,7 @@
 SELECT /* tokenstatemy56.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_tokenstatemy56_ready' AS name, 'status, id' AS columns, 'status' AS least UNION ALL
-           SELECT 'jobs_tokenstatemy56_expired', 'lease_till', 'lease_till'
+           SELECT 'jobs_tokenstatemy56_ready' AS name, 'status, id' AS columns, 'status' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
