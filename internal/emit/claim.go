@@ -280,9 +280,9 @@ func (w *writer) limited() bool {
 //	}
 //
 //	func (s Shard) begin(index int) int64 {
-//		high, low := bits.Mul64(1024, uint64(index))
+//		high, low := bits.Mul64(65536, uint64(index))
 //		part, _ := bits.Div64(high, low, uint64(s.Count))
-//		return 0 + int64(part)
+//		return -32768 + int64(part)
 //	}
 func (w *writer) sharesMethods(f *code.File) {
 	sh := w.Claim.Shares
@@ -297,6 +297,10 @@ func (w *writer) sharesMethods(f *code.File) {
 	end := func(test *code.Statement, all string) *code.Statement {
 		return code.If(test).Block(code.Return(code.Id(all)))
 	}
+	begins := typ().Call(code.Id("part"))
+	if sh.Least != "0" {
+		begins = code.Id(sh.Least).Op("+").Add(begins)
+	}
 	decl(f, []string{"least is the least value of the share. To the first belongs all that is less than " + sh.Least + "."},
 		of("least").Params().Add(typ()).Block(
 			end(s("Index").Op("==").Lit(0), sh.First),
@@ -309,7 +313,7 @@ func (w *writer) sharesMethods(f *code.File) {
 		of("begin").Params(code.Id("index").Int()).Add(typ()).Block(
 			code.List(code.Id("high"), code.Id("low")).Op(":=").Qual("math/bits", "Mul64").Call(code.Id(sh.Span), code.Id("uint64").Call(code.Id("index"))),
 			code.List(code.Id("part"), code.Id("_")).Op(":=").Qual("math/bits", "Div64").Call(code.Id("high"), code.Id("low"), code.Id("uint64").Call(s("Count"))),
-			code.Return(code.Id(sh.Least).Op("+").Add(typ()).Call(code.Id("part")))))
+			code.Return(begins)))
 }
 
 // checkShard emits
