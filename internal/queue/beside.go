@@ -279,10 +279,21 @@ func (s *Spec) leavesAs(t Test) bool {
 }
 
 // runsOut reports whether Recover here looks at a time, or at what else, that a claim of another queue
-// over the table leaves in a row.
+// over the table leaves in a row, or that a row has from the beginning, as a deadline is.
 func (s *Spec) runsOut(other *Spec) bool {
 	recovers := s.Transitions[Recover] != nil || s.Transitions[GiveUp] != nil
-	return recovers && s.Side == nil && s.Liveness == nil && slices.ContainsFunc(s.Expired, other.marks)
+	return recovers && s.Side == nil && s.Liveness == nil && (slices.ContainsFunc(s.Expired, other.marks) ||
+		slices.ContainsFunc(s.Expired, func(t Test) bool { return s.begins(t) || other.begins(t) }))
+}
+
+// begins reports whether a new row has in it what a test looks at, which no claim here writes: a moment, or
+// what SQL or a producer says.
+func (s *Spec) begins(t Test) bool {
+	enqueue := s.Transitions[Enqueue]
+	return enqueue != nil && !s.marks(t) && slices.ContainsFunc(enqueue.Writes, func(w Write) bool {
+		said := !slices.Contains([]ValueKind{Old, Literal, Null}, w.Value.Kind)
+		return said && (t.Column != nil && t.Column.Name == w.Column.Name || t.Op == Raw && s.Reads(t.SQL, w.Column))
+	})
 }
 
 // waitsFor reports whether a claim of another queue over the table that has run out by what is looked

@@ -1,0 +1,228 @@
+-- Package recurringq uses the table tasks as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> not ready yet by what it writes to state
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until Recover of the queue tasks over the same table takes them: nothing here tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: nothing here tells that a worker is gone, and there is no Recover: that of the queue tasks over the same table takes the rows of dead workers
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+-- note: warning: nothing tells what runs here from what runs in the queue tasks over the same table, so Recover there takes jobs of this queue as well whose claim has run out by the time that is said there, while they run: a value of its own for running, or a lasting qgen:where at both, tells them apart; or say the same time at both
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
+-- arguments: 1: limit
+UPDATE /* recurringq.Claim */ tasks
+SET    state = 'busy'
+WHERE  id IN (
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'new'
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
+UPDATE /* recurringq.Claim */ tasks
+SET    state = 'busy'
+WHERE  id = (
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'new'
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* recurringq.Complete */ tasks
+SET    state = 'done'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'busy')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* recurringq.Fail */ tasks
+SET    state = 'failed'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'busy')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* recurringq.Requeue */ tasks
+SET    state = 'new'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'busy')
+RETURNING id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* recurringq.Redrive */ tasks
+SET    state = 'new'
+WHERE  id IN (
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'failed'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'done' would find them
+-- arguments: 1: limit
+DELETE /* recurringq.Purge */ FROM tasks
+WHERE  id IN (
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'done'
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'failed' would find them
+-- arguments: 1: limit
+DELETE /* recurringq.Purge */ FROM tasks
+WHERE  id IN (
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'failed'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new row, not ready yet by what it writes to state
+-- locks: the database for writing, while the statement runs
+INSERT /* recurringq.Enqueue */ INTO tasks
+       (deadline, state)
+VALUES ((unixepoch() + 3600), 'busy')
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* recurringq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done,
+       count(*) FILTER (WHERE state = 'failed') AS failed
+FROM   tasks;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
+-- arguments: 1: limit
+SELECT /* recurringq.Peek */
+       id
+FROM   tasks
+WHERE  state = 'new'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* recurringq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* recurringq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('deadline', 'INTEGER'),
+           ('state', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('tasks') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* recurringq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('tasks_ready', 'id', 'id', 'state=''new''')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('tasks') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- tasksq advises the same
+CREATE INDEX tasks_ready ON tasks (id)
+WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
