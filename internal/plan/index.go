@@ -1155,7 +1155,10 @@ func (b *builder) buildIndexes() {
 		}
 		ix := Index{Name: w.name, Why: w.why, Lacking: w.lacking}
 		made := b.made(w)
-		ix.Why += b.refuseNote(w, made) + b.waitNote(w, made.Columns) + b.askNote(w, made.Columns)
+		notes := func(of *schema.Index) string {
+			return b.refuseNote(w, of) + b.waitNote(w, of.Columns) + b.askNote(w, of.Columns)
+		}
+		ix.Why += notes(made)
 		switch have, how := b.best(b.spec.Table.Indexes, w); {
 		case have == nil:
 			if other, how := b.best(advised, w); other != nil {
@@ -1188,7 +1191,8 @@ func (b *builder) buildIndexes() {
 			}
 			if p, other := b.advisedBy(w); p != nil {
 				shared := *other
-				shared.Why, shared.Lacking, shared.Of, shared.Then = ix.Why, ix.Lacking, p.Name, cmp.Or(b.buildNote(), w.then)
+				shared.Why = w.why + notes(b.own(shared.made)) + strings.TrimPrefix(ix.Why, w.why+notes(made))
+				shared.Lacking, shared.Of, shared.Then = ix.Lacking, p.Name, cmp.Or(b.buildNote(), w.then)
 				ix, made = shared, b.own(shared.made)
 				break
 			}
@@ -1451,6 +1455,11 @@ func (b *builder) advisedBy(w wanted) (*Package, *Index) {
 			made := b.own(ix.made)
 			keys := w
 			keys.beside = nil // it is not worth a further index
+			if w.sorted { // nor is what a caller may leave out, where all rows of what else is asked for are read anyway
+				keys.columns = slices.Concat(w.columns[:w.fixed], slices.DeleteFunc(slices.Clone(w.columns[w.fixed:]), func(k indexKey) bool {
+					return k.spare && slices.Contains(w.asked, k.column)
+				}))
+			}
 			return made != nil && b.serves(made, w) == wholly && b.holdsSpare(made, keys)
 		},
 	} {
@@ -1577,6 +1586,8 @@ func (b *builder) usesHead(w wanted) string {
 	text, own := b.indexText(w), have
 	if have != nil {
 		text = b.existingText(have)
+	} else if _, shared := b.advisedBy(w); shared != nil && w.kind == claim.kind {
+		text = strings.TrimPrefix(shared.On, b.spec.Table.QualifiedName()+" ")
 	} else {
 		for _, other := range append([]wanted{claim}, b.groupIndexes()...) {
 			if other.kind == w.kind && w.kind != claim.kind {

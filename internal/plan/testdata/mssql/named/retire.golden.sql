@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, run_at)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param before time.Time
 WITH /* retireq.Claim */ picked AS (
@@ -74,7 +74,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (state, id, run_at)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param before time.Time
 SELECT /* retireq.Peek */ TOP (@p1)

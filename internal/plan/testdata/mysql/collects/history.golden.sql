@@ -31,7 +31,7 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then deletes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state); the ready rows are then sorted
+-- index: (state, `rank`, id); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: ahead, 2: ahead, 3: ahead, 4: limit
 SELECT /* historyq.Claim */
@@ -105,7 +105,7 @@ WHERE  state IN ('complete', 'skipped', 'failed');
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state); the ready rows are then sorted
+-- index: (state, `rank`, id); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit, 2: limit, 3: limit, 4: limit
 SELECT /* historyq.Peek */

@@ -29,7 +29,7 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: (active, complete, id)
+-- index: (active, complete)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* againq.Claim */
@@ -87,7 +87,7 @@ WHERE  active = 0;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (active, complete, id)
+-- index: (active, complete)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* againq.Peek */

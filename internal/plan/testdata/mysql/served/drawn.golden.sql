@@ -37,7 +37,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, kind); the ready rows are then sorted
+-- index: (state, kind, id); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: ahead, 3: param kind string, 4: limit
 SELECT /* drawnq.Claim */
@@ -328,7 +328,7 @@ WHERE  kind = ?;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, kind); the ready rows are then sorted
+-- index: (state, kind, id); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: limit
 SELECT /* drawnq.Peek */

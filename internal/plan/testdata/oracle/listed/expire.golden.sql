@@ -29,7 +29,7 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (STATUS); the ready rows are then sorted
+-- index: (STATUS, NODE); the ready rows are then sorted
 -- arguments: 1: limit, 2: cursor
 DECLARE /* expireq.Claim */
     CURSOR candidate IS
@@ -83,7 +83,7 @@ FROM   BLOCKS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATUS); the ready rows are then sorted
+-- index: (STATUS, NODE); the ready rows are then sorted
 -- arguments: 1: limit
 SELECT /* expireq.Peek */
        *

@@ -30,7 +30,7 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: param before time.Time, 2: limit, 3: cursor
 DECLARE /* retireq.Claim */
     CURSOR candidate IS
@@ -92,7 +92,7 @@ FROM   JOBS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: param before time.Time, 2: limit
 SELECT /* retireq.Peek */
        *

@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
+-- index: (id, run_at) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param before time.Time, 2: limit
 UPDATE /* retireq.Claim */ jobs
 SET    state = 'retired'
@@ -67,7 +67,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
+-- index: (id, run_at) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param before time.Time, 2: limit
 SELECT /* retireq.Peek */
        id, made, run_at, till, tries, reason

@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
+-- index: (id, run_at) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* sweepq.Claim */ jobs
 SET    state = 'cancelled'
@@ -55,7 +55,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
+-- index: (id, run_at) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* sweepq.Peek */
        id, host, reported, run_at
