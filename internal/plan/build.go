@@ -542,8 +542,11 @@ func (b *builder) checkFence(errs *source.ErrorList) {
 		pos = b.spec.Pos
 	}
 	why := ""
-	if b.spec.Fence.Unfit != "" {
+	switch w := b.spec.Fence.Told; {
+	case b.spec.Fence.Unfit != "":
 		why = ": " + b.spec.Fence.Unfit
+	case w != nil:
+		why = fmt.Sprintf(": what qgen:on writes to column %q is not known to be another value for each claim", w.Name)
 	}
 	errs.Errorf(pos, "the fence is at level %q, below the wanted %q%s", b.pkg.Guarantee, b.spec.MinFence, why).
 		WithHint("For %q %s.", b.spec.MinFence, fenceBy(b.spec.MinFence))

@@ -1429,7 +1429,7 @@ func (b *builder) fence() string {
 		if unit := b.spec.Fence.Within; unit != "" {
 			moment = "within one " + unit
 		}
-		if w := b.spec.Fence.Beside; w != nil {
+		if w := b.spec.Fence.Told; w != nil {
 			name := plainText(w.Name)
 			return level + "a job can only be settled while the row holds the time of its own claim and what that wrote to " + name + ". A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice " + moment + " and both claims wrote the same to " + name + "."
 		}

@@ -76,9 +76,7 @@ func (b *binding) readFence() {
 	if c := s.Fence.Columns; (s.Fence.Level == FenceClaimed || s.Fence.Level == FenceStatus) && len(c) > 0 {
 		s.Fence.Said = said(c[0])
 		if w := c[len(c)-1]; w == s.Worker && said(w) {
-			if s.Fence.Unfit = fmt.Sprintf("what qgen:on writes to column %q is not known to be another value for each claim", w.Name); len(c) > 1 {
-				s.Fence.Beside = w
-			}
+			s.Fence.Told = w
 		}
 	}
 	if beat := k.heartbeat; beat != nil && s.Fence.Level == FenceStatus && k.claimed == nil {
@@ -99,7 +97,7 @@ func (b *binding) readFence() {
 	}
 	if c := s.Fence.Columns; s.Fence.Level == FenceClaimed && b.step(c[0]) >= time.Second && b.writesNow(Claim, c[0]) {
 		s.Fence.Within = stepName(b.step(c[0]))
-		if w := s.Fence.Beside; w != nil {
+		if w := s.Fence.Told; w != nil {
 			b.note("the fence compares column %q, which counts whole %ss, and what qgen:on writes to column %q: two claims within one %s look alike only where that is the same", c[0].Name, s.Fence.Within, w.Name, s.Fence.Within)
 			return
 		}

@@ -570,8 +570,7 @@ type Fence struct {
 	Columns []*schema.Column
 	// OnReturn: of FenceAttempt, a claim leaves the count as it is, and each way back to ready raises it.
 	OnReturn bool
-	// Unfit says why a count that is there is no fence, or why what a claim leaves is no higher one; "" where
-	// nothing of the kind is there, or it is one.
+	// Unfit says why a count that is there is no fence; "" where none is, or it is one.
 	Unfit string
 	// Within is the step in which the time among Columns is kept, within which two claims look
 	// alike: "second", "minute" …, "" where it is finer or no column is a time.
@@ -579,10 +578,9 @@ type Fence struct {
 	// Said: what stands in the first of Columns qgen:on says, or whoever claims, so that two claims may leave the
 	// same there.
 	Said bool
-	// Beside is the column of the worker among Columns, behind a time of the claim, where qgen:on says what stands
-	// there, or whoever claims: two claims at one moment look alike only where that is the same. Nil where it is
-	// the worker.
-	Beside *schema.Column
+	// Told is the column of the worker among Columns where qgen:on says what stands there, or whoever claims: behind
+	// a time, two claims at one moment look alike only where that is the same. Nil where it is the worker.
+	Told *schema.Column
 }
 
 // Lease says for how long a claim is good.

@@ -41,3 +41,11 @@ CREATE TABLE hooks (
     delivered bigint, -- qgen:claimed as=epoch timeout=5m free=0 expired=claim
     body      text
 );
+-- What each claim leaves in the column of the worker is compared beside the time, which counts seconds; free rows have 0.
+-- qgen:queue random
+CREATE TABLE random (
+  id      bigserial PRIMARY KEY,
+  state   text NOT NULL,              -- qgen:status ready=N done=D
+  holder  text NOT NULL DEFAULT '',   -- qgen:worker free=''; on claim set "gen_random_uuid()::text"
+  since   bigint NOT NULL DEFAULT 0   -- qgen:claimed timeout=5m as=epoch free=0 expired=recover
+);
