@@ -80,6 +80,8 @@ type Queue struct {
 	ReadyBy map[string]String // ready_if_by: per dialect
 	Recover String            // recover_if
 	Purge   String            // purge_if
+	// UpdateIf tells which rows that are there Enqueue changes.
+	UpdateIf String // update_if
 	// Legacy is how a program takes rows that reads the table beside the package.
 	Legacy  []String // legacy_claim
 	Backoff *Backoff

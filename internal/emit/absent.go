@@ -36,9 +36,9 @@ func (w *writer) absentMethods(f *code.File) {
 // and without keys n in their place, the number of rows.
 func (w *writer) enqueueAbsent(f *code.File) {
 	e := w.Enqueue
-	added := code.Id("added").Bool()
+	added := code.Id(w.told()).Bool()
 	how := "retry"
-	if e.Gate != nil || len(e.With) > 0 {
+	if e.Gate != nil || e.Lock != nil || len(e.With) > 0 {
 		how = "transact"
 	}
 	if e.Repeatable {
@@ -50,7 +50,7 @@ func (w *writer) enqueueAbsent(f *code.File) {
 		results, none = append([]*code.Statement{code.Id("key").Id("Key")}, results...), []*code.Statement{code.Id("key")}
 		into, count = code.Id("keys"), code.Len(code.Id("keys"))
 	}
-	decl(f, docOf(e.Doc, append(present(e.Gate, e.One), w.addedStatements()...)...),
+	decl(f, docOf(e.Doc, append(present(e.Gate, e.Lock, e.Check, e.Update, e.One), w.addedStatements()...)...),
 		code.Func().Add(queueReceiver()).Id("Enqueue").Params(ctxParam(), code.Id("job").Id("NewJob")).Params(results...).BlockFunc(func(g *code.Group) {
 			if w.keysKnown() {
 				g.Var().Id("keys").Index().Id("Key")
@@ -79,8 +79,20 @@ func (w *writer) enqueueAbsent(f *code.File) {
 		}))
 }
 
-// addCall is q.add(ctx, db, job), where jobs that are alike wait for each other q.add(ctx, db, job, alone).
+// told is what Enqueue calls the result that tells whether it has written a row.
+func (w *writer) told() string {
+	if w.Enqueue.Upsert {
+		return "written"
+	}
+	return "added"
+}
+
+// addCall is q.add(ctx, db, job), where jobs that are alike wait for each other q.add(ctx, db, job, alone), and
+// where a row that is there is changed q.put(ctx, db, job).
 func (w *writer) addCall(alone *code.Statement) *code.Statement {
+	if w.Enqueue.Upsert {
+		return w.putCall()
+	}
 	if w.Enqueue.Gate == nil {
 		return code.Id("q").Dot("add").Call(code.Id("ctx"), code.Id("db"), code.Id("job"))
 	}
@@ -208,7 +220,7 @@ func (w *writer) enqueueManyAbsent(f *code.File) {
 	if e.Many != nil {
 		adds = e.Many
 	}
-	doc := docOf(e.ManyDoc, append(present(e.Gate, e.Alone, adds), w.addedStatements()...)...)
+	doc := docOf(e.ManyDoc, append(present(e.Gate, e.Alone, e.Lock, e.Check, e.Update, adds), w.addedStatements()...)...)
 	how := "transact"
 	if e.Repeatable {
 		how = "transactRepeatable"
@@ -216,8 +228,8 @@ func (w *writer) enqueueManyAbsent(f *code.File) {
 	if e.Many != nil || len(e.With) > 0 {
 		w.enqueueChunk(f)
 	}
-	keys, added, n := code.Id("keys"), code.Id("added"), code.Id("n")
-	results, none := []*code.Statement{code.Id("added").Index().Bool(), code.Err().Error()}, []*code.Statement{code.Nil()}
+	keys, added, n := code.Id("keys"), code.Id(w.told()), code.Id("n")
+	results, none := []*code.Statement{added.Clone().Index().Bool(), code.Err().Error()}, []*code.Statement{code.Nil()}
 	sized := func(typ *code.Statement) *code.Statement {
 		return code.Make(code.Index().Add(typ), code.Len(code.Id("news")))
 	}

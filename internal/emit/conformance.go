@@ -586,7 +586,7 @@ func (w *writer) enqueued() *code.Statement {
 	if w.keysKnown() {
 		results = append(results, code.Id("_"))
 	}
-	if w.Enqueue.Absent {
+	if w.Enqueue.Absent || w.Enqueue.Spares {
 		results = append(results, code.Id("_"))
 	}
 	return code.List(append(results, code.Err())...)

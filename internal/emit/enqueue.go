@@ -16,7 +16,7 @@ import (
 func (w *writer) enqueueFile() *code.File {
 	e := w.Enqueue
 	f := w.newFile()
-	embed(f, present(append([]*plan.Statement{e.Gate, e.Alone, e.Lock, e.Update, e.One, e.Many, e.Step}, w.addedStatements()...)...)...)
+	embed(f, present(append([]*plan.Statement{e.Gate, e.Alone, e.Lock, e.Check, e.Update, e.One, e.Many, e.Step}, w.addedStatements()...)...)...)
 	switch {
 	case e.Absent:
 		w.absentMethods(f)

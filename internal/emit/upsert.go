@@ -12,8 +12,13 @@ import (
 
 // upsertMethods emits Enqueue and EnqueueMany, and what both run.
 func (w *writer) upsertMethods(f *code.File) {
-	w.enqueueUpsert(f)
-	w.enqueueManyUpsert(f)
+	if w.Enqueue.Spares {
+		w.enqueueAbsent(f)
+		w.enqueueManyAbsent(f)
+	} else {
+		w.enqueueUpsert(f)
+		w.enqueueManyUpsert(f)
+	}
 	w.putMethod(f)
 	if w.Enqueue.Lock != nil {
 		w.insertMethod(f)
@@ -23,7 +28,7 @@ func (w *writer) upsertMethods(f *code.File) {
 // upsertStatements are those by which a job is put into the table.
 func (w *writer) upsertStatements() []*plan.Statement {
 	e := w.Enqueue
-	return present(e.Lock, e.Update, e.One)
+	return present(e.Lock, e.Check, e.Update, e.One)
 }
 
 // enqueueUpsert emits
@@ -175,12 +180,21 @@ func (w *writer) enqueueManyUpsert(f *code.File) {
 //		}
 //	}
 //
-// and without keys the same of the number of rows.
+// and without keys the same of the number of rows. Where a row may be left alone, put returns none then, and
+// between the look and the change is
+//
+//	found, err = query(ctx, db, scanKey, enqueueCheckSQL, job.URL)
+//	if err != nil || len(found) == 0 {
+//		return nil, err
+//	}
 func (w *writer) putMethod(f *code.File) {
 	e := w.Enqueue
 	result, none, doc := code.Index().Id("Key"), code.Nil(), "put adds a job, or changes the row that is like it, and returns the key of the row."
 	if !w.keysKnown() {
 		result, none, doc = code.Int(), code.Lit(0), "put adds a job, or changes the row that is like it, and returns how many rows that are."
+	}
+	if e.Spares {
+		doc += " It leaves alone, and returns none of, a row that is like it and that the condition does not let change."
 	}
 	if e.Lock != nil {
 		doc += " Where another adds such a row between its look and its own, it looks again."
@@ -195,13 +209,22 @@ func (w *writer) putMethod(f *code.File) {
 			if !w.keysKnown() {
 				told[0] = code.Len(found.Clone())
 			}
+			change := []*code.Statement{
+				code.List(code.Id("_"), code.Err()).Op(":=").Add(execCall(w.boundOf(code.Id("q"), e.Update, set)...)),
+				code.Return(told...),
+			}
+			if e.Check != nil {
+				_, asked := w.arguments(e.Check, source{one: code.Id("job")}, "")
+				change[0] = code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(w.boundOf(code.Id("q"), e.Update, set)...))
+				change = append([]*code.Statement{
+					code.List(found.Clone(), code.Err()).Op("=").Add(queryCall("scanKey", w.boundOf(code.Id("q"), e.Check, asked)...)),
+					ifErrOr(code.Len(found.Clone()).Op("==").Lit(0), none.Clone()),
+				}, change...)
+			}
 			g.For(code.Id("try").Op(":=").Lit(1), code.Empty(), code.Id("try").Op("++")).Block(
 				code.List(found.Clone(), code.Err()).Op(":=").Add(queryCall("scanKey", w.boundOf(code.Id("q"), e.Lock, args)...)),
 				ifErr(none.Clone()),
-				code.If(code.Len(found.Clone()).Op(">").Lit(0)).Block(
-					code.List(code.Id("_"), code.Err()).Op(":=").Add(execCall(w.boundOf(code.Id("q"), e.Update, set)...)),
-					code.Return(told...),
-				),
+				code.If(code.Len(found.Clone()).Op(">").Lit(0)).Block(change...),
 				code.List(code.Id("put"), code.Err()).Op(":=").Id("q").Dot("add").Call(code.Id("ctx"), code.Id("db"), code.Id("job")),
 				code.If(code.Id("try").Op("==").Lit(cmp.Or(w.Tries, 5)).Op("||").Op("!").Add(w.collided())).Block(
 					code.Return(code.Id("put"), code.Err()),
@@ -234,7 +257,17 @@ func (w *writer) insertJob(g *code.Group) {
 		g.Return(code.Index().Id("Key").Values(key), code.Nil())
 	}
 	put := code.Id("put")
+	// Where one statement does it all, what it returns or counts tells whether it has written the row.
+	spares := e.Spares && e.Lock == nil
 	switch {
+	case spares && w.keysReturned():
+		g.Return(queryCall(w.newKeyScan(), text...))
+	case spares && w.keysKnown():
+		g.List(code.Id("n"), code.Err()).Op(":=").Add(execCall(text...))
+		g.Add(ifErrOr(code.Id("n").Op("==").Lit(0), code.Nil()))
+		g.Return(code.Index().Id("Key").Values(w.keyOf(code.Id("job"))), code.Nil())
+	case spares:
+		g.Return(execCall(text...))
 	case w.keysReturned():
 		g.List(put.Clone(), code.Err()).Op(":=").Add(queryCall(w.newKeyScan(), text...))
 		g.If(code.Err().Op("==").Nil().Op("&&").Len(put.Clone()).Op("!=").Lit(1)).Block(

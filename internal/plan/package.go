@@ -620,9 +620,12 @@ type Enqueue struct {
 	// Upsert: a row that the job meets by a unique key is changed in its place. One does that by
 	// itself, and counts what the server counts; or else Lock finds and locks the row and returns its
 	// key, Update changes it, and where there is none One adds a row, or fails with one of
-	// Transient.Duplicates because another has been quicker.
-	Upsert       bool
-	Lock, Update *Statement
+	// Transient.Duplicates because another has been quicker. Check, between Lock and Update, returns
+	// the key of the row if that is to be changed; nil where each is.
+	Upsert              bool
+	Lock, Check, Update *Statement
+	// Spares: rows that are there may be left alone, and Enqueue tells whether it has written one.
+	Spares bool
 	// Step, where AutoKey has a Many, asks by how much the keys differ that Many gives
 	// its rows in their order; the driver tells the first.
 	Step *Statement

@@ -1113,12 +1113,13 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 	}
 	if u := b.planUpsert(news, errs); u != nil {
 		b.upserts, e.Upsert, together = u, true, false
+		e.Spares = u.only != nil
 		head[1] = "locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key"
 		if u.looks {
 			head[0] += ", where enqueue_lock.sql finds none that is like the job"
 			b.lookFor(e, u)
 		} else {
-			head[0] += "; or what it changes of the row that is like it in " + u.key.text()
+			head[0] += "; or what it changes of the row that is like it in " + u.key.text() + u.spared()
 			s.onConflict(&v, u, e.AutoKey)
 		}
 	}

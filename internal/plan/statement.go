@@ -49,7 +49,7 @@ func (p *Package) Statements() []*Statement {
 	}
 	add(p.Reserve)
 	if p.Enqueue != nil {
-		add(p.Enqueue.Gate, p.Enqueue.Alone, p.Enqueue.Lock, p.Enqueue.Update, p.Enqueue.One, p.Enqueue.Many, p.Enqueue.Step, p.Enqueue.Find)
+		add(p.Enqueue.Gate, p.Enqueue.Alone, p.Enqueue.Lock, p.Enqueue.Check, p.Enqueue.Update, p.Enqueue.One, p.Enqueue.Many, p.Enqueue.Step, p.Enqueue.Find)
 		add(p.Enqueue.With...)
 	}
 	if p.Stats != nil {

@@ -118,6 +118,7 @@ type conflict struct {
 	Columns []string // of the unique key that the statement names
 	Where   string   // the predicate of that key
 	New     string   // what the new row is called, where it needs a name
+	Only    []string // conditions on the row that is there, without which it stays as it is
 }
 
 // found is how a claim finds ready rows before it locks them by their keys.

@@ -22,6 +22,16 @@ type upsert struct {
 	// looks: no statement of the server does it all, so that the row is looked for and locked, and
 	// then changed or added.
 	looks bool
+	// only tells which rows are changed, nil where all are.
+	only *queue.Condition
+}
+
+// spared says what becomes of a row that is left alone, "" where none is.
+func (u *upsert) spared() string {
+	if u.only == nil {
+		return ""
+	}
+	return ", where update_if holds for that; else it is left alone, and nothing comes back"
 }
 
 // change is what a column of the row gets: what qgen:on says, or what the job has.
@@ -40,7 +50,7 @@ func (b *builder) planUpsert(news []newColumn, errs *source.ErrorList) *upsert {
 	if said == nil {
 		return nil
 	}
-	u := &upsert{news: news}
+	u := &upsert{news: news, only: said.If}
 	complain := func(hint, format string, args ...any) *upsert {
 		errs.Errorf(said.Pos, format, args...).WithHint("%s", hint)
 		return nil
@@ -62,7 +72,7 @@ func (b *builder) planUpsert(news []newColumn, errs *source.ErrorList) *upsert {
 	case b.can(dialect.UpsertKey) && overExpression && !b.can(dialect.UpsertExpr):
 		return complain("Add a computed column that has the value of the expression, and a unique index over that; "+otherwise,
 			"%s finds no row that a job meets by an expression: %s", b.pkg.Engine, u.key.text())
-	case b.can(dialect.UpsertKey), b.can(dialect.UpsertAnyKey) && b.meetsByOne():
+	case b.can(dialect.UpsertKey), b.can(dialect.UpsertAnyKey) && b.meetsByOne() && u.only == nil:
 	case len(b.d.Transient.Duplicates) == 0:
 		return complain(b.sinceMend(dialect.UpsertKey), "%s has no INSERT that changes the row which it meets", b.pkg.Engine)
 	default:
@@ -72,7 +82,10 @@ func (b *builder) planUpsert(news []newColumn, errs *source.ErrorList) *upsert {
 	b.chooseChanges(u, errs)
 	if why := b.unseen(u); u.looks && why != "" {
 		hint := "Add a unique key over plain columns and name it by key=; "
-		if b.can(dialect.UpsertAnyKey) {
+		switch {
+		case b.can(dialect.UpsertAnyKey) && u.only != nil && b.meetsByOne():
+			hint = "Nothing has to be looked for without update_if; or a condition in what is written leaves values as they are: qgen:on update set \"if(…, {new}.priority, priority)\". Or add a unique key over plain columns, and name it by key=; "
+		case b.can(dialect.UpsertAnyKey):
 			hint = "Nothing has to be looked for where a job can meet rows by one unique key alone: let the database fill in the columns of the others. Or add a unique key over plain columns, and name it by key=; "
 		}
 		complain(hint+otherwise, "%s looks for the row before it changes that, and cannot: %s %s", b.pkg.Engine, u.key.text(), why)
@@ -160,6 +173,14 @@ func (b *builder) chooseChanges(u *upsert, errs *source.ErrorList) {
 		for _, c := range b.newNames(w.Value.Text) {
 			if w.Value.Kind == queue.SQLExpr && !slices.ContainsFunc(u.news, func(n newColumn) bool { return n.column == c }) {
 				errs.Errorf(w.Value.Pos, "a new job brings nothing to column %q", c.Name).
+					WithHint("NewJob does not have it, and no word writes it when a job is enqueued: qgen:on enqueue set arg:%s lets NewJob have it.", unexported(c.Name))
+			}
+		}
+	}
+	if u.only != nil {
+		for _, c := range b.newNames(u.only.SQL) {
+			if !slices.ContainsFunc(u.news, func(n newColumn) bool { return n.column == c }) {
+				errs.Errorf(u.only.Pos, "a new job brings nothing to column %q", c.Name).
 					WithHint("NewJob does not have it, and no word writes it when a job is enqueued: qgen:on enqueue set arg:%s lets NewJob have it.", unexported(c.Name))
 			}
 		}
@@ -263,6 +284,9 @@ func (s *scope) onConflict(v *values, u *upsert, autoKey bool) {
 		}
 		list = append(list, assignment{c.column, text})
 	}
+	if u.only != nil {
+		v.Conflict.Only = []string{s.raw(s.overRow(queue.Value{Kind: queue.SQLExpr, Text: u.only.SQL}).Text)}
+	}
 	s.inTurn = true
 	v.Set = s.assign(list)
 	if autoKey {
@@ -314,12 +338,24 @@ func (b *builder) lookFor(e *Enqueue, u *upsert) {
 	v.Returning = s.read(b.pkg.Key)
 	e.Lock = s.statement("enqueue_lock", "lock_one", v, b.pkg.Key, "enqueue: finds the row that is like the job in "+u.key.text(),
 		"locks: the row, until commit; waits for who has it locked", "index: "+u.key.list())
-	s, v = b.newScope(), b.base("Enqueue")
-	s.newArgument = s.argumentOfNew
-	s.newValue = func(c *schema.Column) string {
-		value, _ := s.brings(u.news[slices.IndexFunc(u.news, func(n newColumn) bool { return n.column == c })])
-		return value
+	begin := func() {
+		s, v = b.newScope(), b.base("Enqueue")
+		s.newArgument = s.argumentOfNew
+		s.newValue = func(c *schema.Column) string {
+			value, _ := s.brings(u.news[slices.IndexFunc(u.news, func(n newColumn) bool { return n.column == c })])
+			return value
+		}
 	}
+	if u.only != nil {
+		// A statement of its own, which sees the row as it is since it is locked; and what it returns
+		// counts no rows, which servers do by whether anything of them changes.
+		begin()
+		v.Where = append(s.meets(u), s.raw(u.only.SQL))
+		v.Returning = s.read(b.pkg.Key)
+		e.Check = s.statement("enqueue_check", "lock_one", v, b.pkg.Key, "enqueue: returns the row that enqueue_lock.sql found, if update_if holds for it: else it is left alone",
+			"locks: nothing more", "index: "+u.key.list())
+	}
+	begin()
 	var list []assignment
 	for _, c := range u.changes {
 		var text string
@@ -375,7 +411,11 @@ func (b *builder) checkUpsert(errs *source.ErrorList) {
 		return // which has been said
 	}
 	note := func(format string, args ...any) { b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf(format, args...)) }
-	note("enqueue=update changes the row that is like a new job in %s: %s", u.key.text(), b.changed())
+	where := ""
+	if u.only != nil {
+		where = ", where (" + oneSpaced(u.only.SQL) + "), and leaves it alone where that does not hold"
+	}
+	note("enqueue=update changes the row that is like a new job in %s%s: %s", u.key.text(), where, b.changed())
 	if !b.memberKey(u) {
 		note("enqueue=update changes also a row that qgen:where leaves out, if it is like a new job in %s", u.key.list())
 	}
@@ -385,6 +425,8 @@ func (b *builder) checkUpsert(errs *source.ErrorList) {
 	column, sure := b.freesRunning()
 	switch fenced := b.turnsAway(); {
 	case !b.meetsRunning():
+	case b.upTo(queue.Running), b.upTo(queue.Claimed):
+		note("whether the row of a job that runs is changed when it is enqueued again is up to update_if, and not known here")
 	case sure:
 		text := "warning: enqueue=update takes a job that runs from its worker, since qgen:on update writes column " + plainText(column.Name) + ": it may be claimed again while the first still has it"
 		if b.pkg.Guarantee > queue.FenceStatus {
@@ -441,9 +483,37 @@ func (b *builder) noteUpsertFlaw() {
 	}
 }
 
-// memberKey reports whether all rows of the unique key are jobs of the queue.
+// conditions are those that hold of each row which Enqueue changes, in a normal form.
+func (u *upsert) conditions(b *builder) (list []condition) {
+	if u.key.where != "" {
+		list = b.conditionsOf(u.key.index)
+	}
+	if u.only != nil {
+		for _, part := range conjuncts(rowThere.ReplaceAllString(u.only.SQL, "")) {
+			list = append(list, condition{text: leaf(part), either: queue.Disjuncts(part)})
+		}
+	}
+	return list
+}
+
+// rowThere finds what says that a column is of the row that is there, as it is without that.
+var rowThere = regexp.MustCompile(`\{\s*row\s*\}\s*\.\s*`)
+
+// upTo reports whether update_if speaks of the columns that tell a state, so that whoever wrote it has
+// thought of rows of that, whatever becomes of them.
+func (b *builder) upTo(name queue.StateName) bool {
+	u := b.upserts
+	return u.only != nil && b.tells(name) && slices.ContainsFunc(b.spec.States[name].Tests, func(t queue.Test) bool {
+		return slices.ContainsFunc(t.Alternatives(), func(t queue.Test) bool { return t.Column != nil && source.Mentions(u.only.SQL, t.Column.Name) })
+	})
+}
+
+// memberKey reports whether all rows that may be changed are jobs of the queue.
 func (b *builder) memberKey(u *upsert) bool {
-	parts := u.key.conditions(b)
+	var parts []string
+	for _, c := range u.conditions(b) {
+		parts = append(parts, c.text)
+	}
 	return !slices.ContainsFunc(b.newScope().tests(b.spec.Members), func(t string) bool { return !slices.Contains(parts, normal(t)) })
 }
 
@@ -478,9 +548,9 @@ func (b *builder) meetsState(name queue.StateName) bool {
 	if !b.tells(name) || slices.ContainsFunc(b.upserts.key.columns, computed) {
 		return false
 	}
-	parts := b.upserts.key.conditions(b)
+	parts := b.upserts.conditions(b)
 	return !slices.ContainsFunc(b.spec.States[name].Tests, func(t queue.Test) bool {
-		return len(t.Or) == 0 && t.Column != nil && slices.ContainsFunc(parts, func(part string) bool { return b.leavesOut(part, t) })
+		return len(t.Or) == 0 && t.Column != nil && slices.ContainsFunc(parts, func(c condition) bool { return len(c.either) < 2 && b.leavesOut(c.text, t) })
 	})
 }
 
@@ -510,14 +580,17 @@ func (b *builder) leavesOut(part string, t queue.Test) bool {
 		return t.Op == queue.IsNull
 	case t.Op != queue.In || len(values) == 0:
 	case isOne:
-		return !slices.Contains(values, one)
+		return constants.MatchString(one) && !slices.Contains(values, one)
 	case isList:
-		return !slices.ContainsFunc(values, among(list))
+		return constants.MatchString(list) && !slices.ContainsFunc(values, among(list))
 	case strings.HasPrefix(rest, "<>"), strings.HasPrefix(rest, "!="):
 		return !slices.ContainsFunc(values, func(v string) bool { return v != rest[2:] })
 	}
 	return false
 }
+
+// constants finds a text in a normal form that is nothing but constants with commas between.
+var constants = regexp.MustCompile(`^(?:'(?:[^']|'')*'|-?\d+(?:\.\d+)?|true|false)(?:,(?:'(?:[^']|'')*'|-?\d+(?:\.\d+)?|true|false))*$`)
 
 // listed are the constants of a list in a normal form.
 var listed = regexp.MustCompile(`'(?:[^']|'')*'|[^',]+`)
@@ -570,7 +643,7 @@ func (b *builder) turnsAway() *schema.Column {
 // staysEnded returns a column that tells a job of a state in which it has ended, and in which it
 // stays when it is enqueued again; nil where there is none.
 func (b *builder) staysEnded(u *upsert, name queue.StateName) *schema.Column {
-	if !b.meetsState(name) || b.spec.Cycle != nil {
+	if !b.meetsState(name) || b.spec.Cycle != nil || b.upTo(name) {
 		return nil
 	}
 	var told *schema.Column
@@ -646,15 +719,31 @@ func (b *builder) docUpsert(e *Enqueue) {
 		gets = append([]string{text}, gets...)
 	}
 	among, state := "", ", whatever its state"
+	if u.only != nil {
+		state = " where update_if holds for it"
+	}
 	if u.key.where != "" {
-		among, state = ", of those where "+plainText(oneSpaced(u.key.where)), ""
+		among = ", of those where " + plainText(oneSpaced(u.key.where))
+		if u.only == nil {
+			state = ""
+		}
 	}
 	one := "Enqueue adds a job, " + b.addedState(b.readyWhen(e)) + ", unless a row is like it in " + u.key.list() + among +
 		". That is changed in its place" + state + ": it gets " + strings.Join(gets, "; ") + ". All else of it stays as it is."
+	if u.only != nil {
+		one += " A row for which " + s.readable([]string{s.raw(u.only.SQL)}, "") + " does not hold is left alone, which is no error."
+	}
 	many := "EnqueueMany does with each of the jobs what Enqueue does, in their order: of two that are alike the later has the last word."
-	if e.tellsKey() {
+	switch {
+	case e.tellsKey() && e.Spares:
+		one += " It returns the key of the row, new or not, and whether it has written one; where it has left one alone, the key is the zero value."
+		many += " It returns, in the order of news, the keys and for which of the jobs a row was written."
+	case e.tellsKey():
 		one += " It returns the key of the row, new or not."
 		many += " It returns the keys in the order of news."
+	case e.Spares:
+		one += " It tells whether it has written a row, new or not."
+		many += " It tells in the order of news for which of the jobs a row was written."
 	}
 	const unknown = " When the connection breaks before the answer comes, it may have been done all the same."
 	e.Doc = append([]string{one + " " + happens}, b.meanwhile()...)
@@ -680,6 +769,9 @@ func (b *builder) meanwhile() []string {
 	default:
 		texts = append(texts, "A job that runs goes on with what its claim has read, and Complete ends it: what is written meanwhile is not run.")
 	}
+	if len(texts) > 0 && b.pkg.Strategy != "hold" && (b.upTo(queue.Running) || b.upTo(queue.Claimed)) {
+		texts[0] = "Where that holds for it: " + texts[0]
+	}
 	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
 		if b.staysEnded(b.upserts, name) != nil {
 			texts = append(texts, "A job that "+ended[name]+" stays so.")
@@ -695,7 +787,8 @@ func (b *builder) meanwhile() []string {
 func (b *builder) explainUpsert() (from, to string) {
 	var states []string
 	for _, name := range queue.StateNames {
-		if name == queue.Ready || b.running == nil && b.meetsState(name) {
+		ready := name == queue.Ready && (b.upserts.only == nil || !b.tells(name) || b.meetsState(name))
+		if ready || name != queue.Ready && b.running == nil && b.meetsState(name) {
 			states = append(states, string(name))
 		}
 	}

@@ -124,6 +124,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.readNarrow()
 	b.noteLengths()
 	b.readParams()
+	b.readUpdateIf()
 	b.readShard()
 	b.readPayload()
 	b.readPayloadFrom()

@@ -198,6 +198,8 @@ type Upsert struct {
 	KeyPos source.Pos
 	// Stays are the columns that qgen:on leaves as they are, whatever the new job has.
 	Stays []*schema.Column
+	// If tells which rows are changed; one for which it does not hold is left alone. Nil: all are.
+	If *Condition
 }
 
 // NamePart is a part of the names of tables that is known at run time only.

@@ -31,6 +31,31 @@ func (b *binding) readEnqueue() {
 	}
 }
 
+// readUpdateIf reads the condition of qgen.yaml that tells which rows Enqueue changes.
+func (b *binding) readUpdateIf() {
+	text := b.config.UpdateIf
+	switch {
+	case !text.IsSet():
+		return
+	case b.spec.Upsert == nil:
+		b.errorf(text.Pos, "update_if tells which of the rows that are there Enqueue changes").
+			WithHint("Say enqueue=update on qgen:queue beside it, or leave it out.")
+		return
+	}
+	b.updating = true
+	defer func() { b.updating = false }()
+	c := &Condition{Pos: text.Pos}
+	var ok bool
+	if c.SQL, ok = b.expression(asLiteral(text), &c.Params); !ok {
+		return
+	}
+	for _, p := range c.Params {
+		b.errorf(p.Pos, "argument %q of update_if would be one of Enqueue, which takes what NewJob has", p.Name).
+			WithHint("Compare with what the job brings to a column: {new}.%s.", b.table.Columns[len(b.table.Columns)-1].Name)
+	}
+	b.spec.Upsert.If = c
+}
+
 // Like says which rows a new job may not be like: those of some states that have the same as it in
 // all of some columns.
 type Like struct {
@@ -264,6 +289,9 @@ func (u *Upsert) text() string {
 	if len(u.Stays) > 0 {
 		text += ", but for " + names(u.Stays)
 	}
+	if u.If != nil {
+		text += ", where " + strings.Join(strings.Fields(u.If.SQL), " ")
+	}
 	return text
 }
 
@@ -329,7 +357,7 @@ func (b *binding) newColumn(l literal, offset, length int) {
 	switch {
 	case !b.updating:
 		b.errorf(l.at(offset, length), "{new} is what a new job brings to a row that is there").
-			WithHint("It stands where qgen:on says what is written to that: on update set \"greatest({row}.weight, {new}.weight)\", apart from other steps.")
+			WithHint("It stands where qgen:on says what is written to that: on update set \"greatest({row}.weight, {new}.weight)\", apart from other steps; and in update_if.")
 	case found == 0:
 		b.errorf(l.at(offset, length), "{new} stands for no value by itself").WithHint("Name a column behind it: {new}.%s.", b.table.Columns[0].Name)
 	case columnOf(b.table, name, b.fold) == nil:

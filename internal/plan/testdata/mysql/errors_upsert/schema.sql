@@ -43,3 +43,12 @@ CREATE TABLE unlocked (
     state   varchar(20) NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
     UNIQUE KEY unlocked_url (url)
 ) ENGINE=MyISAM;
+
+-- qgen:queue narrowed enqueue=update
+CREATE TABLE narrowed (
+    id      bigint AUTO_INCREMENT PRIMARY KEY,
+    url     varchar(200) NOT NULL,
+    body    text,
+    state   varchar(20) NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    UNIQUE KEY narrowed_url ((lower(url)))
+);

@@ -70,3 +70,11 @@ CREATE TABLE keyed (
     url   text NOT NULL UNIQUE,
     state text NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=done
 );
+
+-- qgen:queue unbrought enqueue=update
+CREATE TABLE unbrought (
+    id    bigserial PRIMARY KEY,
+    url   text NOT NULL UNIQUE,
+    body  text,
+    state text NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=done
+);

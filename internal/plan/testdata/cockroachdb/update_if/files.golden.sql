@@ -1,0 +1,232 @@
+-- Package filesq uses the table files as a queue of jobs on CockroachDB 25.2 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: UPDATE takes the first rows in queue order and returns them; of two claims that meet one is undone and made again.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates files_ready and files_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    UPDATE takes the first rows in queue order and returns them; of two claims that meet one is undone and made again
+--   block        CockroachDB has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     CockroachDB has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, file_id, data_type
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: enqueue=update changes the row that is like a new job in file_id, data_type (primary key), where (is_deleted = false), and leaves it alone where that does not hold: bucket = {bucket}, pending = 'yes'
+-- note: warning: enqueue=update takes a job that runs from its worker, since qgen:on update writes column pending: it may be claimed again while the first still has it, who then gets ErrLost
+-- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; of two that meet one is undone and made again
+-- index: (file_id, data_type) WHERE pending = 'yes'
+-- arguments: 1: limit
+UPDATE /* filesq.Claim */ files
+SET    synced = now(),
+       pending = 'busy'
+WHERE  pending = 'yes'
+AND    (is_deleted = false)
+ORDER  BY file_id, data_type
+LIMIT  $1
+RETURNING files.file_id, files.data_type, files.bucket, files.synced;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: synced as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch FileID, 2: batch DataType, 3: batch Synced
+UPDATE /* filesq.Complete */ files
+SET    pending = 'no'
+FROM   unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS job (file_id_held, data_type_held, synced_held)
+WHERE  file_id = file_id_held
+AND    data_type = data_type_held
+AND    CASE WHEN synced = synced_held
+            AND    pending = 'busy' THEN true END
+RETURNING file_id, data_type;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: synced as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch FileID, 2: batch DataType, 3: batch Synced
+UPDATE /* filesq.Fail */ files
+SET    synced = NULL,
+       pending = 'yes'
+FROM   unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS job (file_id_held, data_type_held, synced_held)
+WHERE  file_id = file_id_held
+AND    data_type = data_type_held
+AND    CASE WHEN synced = synced_held
+            AND    pending = 'busy' THEN true END
+RETURNING file_id, data_type;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: synced as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch FileID, 2: batch DataType, 3: batch Synced
+UPDATE /* filesq.Requeue */ files
+SET    synced = NULL,
+       pending = 'yes'
+FROM   unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS job (file_id_held, data_type_held, synced_held)
+WHERE  file_id = file_id_held
+AND    data_type = data_type_held
+AND    CASE WHEN synced = synced_held
+            AND    pending = 'busy' THEN true END
+RETURNING file_id, data_type;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: synced as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch FileID, 2: batch DataType, 3: batch Synced
+UPDATE /* filesq.Extend */ files
+SET    synced = now()
+FROM   unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS job (file_id_held, data_type_held, synced_held)
+WHERE  file_id = file_id_held
+AND    data_type = data_type_held
+AND    CASE WHEN synced = synced_held
+            AND    pending = 'busy' THEN true END
+RETURNING file_id, data_type, synced;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: (synced) WHERE pending = 'busy'
+-- arguments: 1: limit
+UPDATE /* filesq.Recover */ files
+SET    synced = NULL,
+       pending = 'yes'
+WHERE  pending = 'busy'
+AND    (is_deleted = false)
+AND    synced <= now() - interval '10 minutes'
+LIMIT  $1;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: none; it reads the table until it has found enough; one on (synced) WHERE pending = 'no' AND (is_deleted = false) would find them
+-- arguments: 1: older, 2: limit
+DELETE /* filesq.Purge */ FROM files
+WHERE  pending = 'no'
+AND    (is_deleted = false)
+AND    synced <= now() - $1::float8 * interval '1 second'
+LIMIT  $2;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row; or what it changes of the row that is like it in file_id, data_type (primary key), where update_if holds for that; else it is left alone, and nothing comes back
+-- locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key
+-- arguments: 1: new FileID, 2: new DataType, 3: new Bucket
+INSERT /* filesq.Enqueue */ INTO files
+       (file_id, data_type, bucket)
+VALUES ($1, $2, $3)
+ON     CONFLICT (file_id, data_type) DO UPDATE
+SET    bucket = excluded.bucket,
+       pending = 'yes'
+WHERE  (files.is_deleted = false)
+RETURNING file_id, data_type;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* filesq.Stats */
+       count(*) FILTER (WHERE pending = 'yes') AS ready,
+       count(*) FILTER (WHERE pending = 'busy') AS running,
+       count(*) FILTER (WHERE pending = 'no') AS done,
+       count(*) FILTER (WHERE pending = 'busy' AND synced <= now() - interval '10 minutes') AS expired,
+       extract(epoch FROM now() - min(synced) FILTER (WHERE pending = 'busy')) AS oldest_running
+FROM   files
+WHERE  (is_deleted = false);
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (file_id, data_type) WHERE pending = 'yes'
+-- arguments: 1: limit
+SELECT /* filesq.Peek */
+       file_id, data_type, bucket
+FROM   files
+WHERE  pending = 'yes'
+AND    (is_deleted = false)
+ORDER  BY file_id, data_type
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* filesq.Verify */
+       'the server is ' || version() || ', the package needs CockroachDB 25.2'
+WHERE  CASE
+           WHEN version() NOT LIKE 'CockroachDB %' THEN true
+           ELSE split_part(split_part(version(), ' v', 2), '.', 1)::int * 100
+                + split_part(split_part(version(), ' v', 2), '.', 2)::int < 2502
+       END;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* filesq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('file_id', 'bigint'),
+               ('data_type', 'text'),
+               ('bucket', 'text'),
+               ('synced', 'timestamptz'),
+               ('pending', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('files')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* filesq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('files_ready'),
+               ('files_expired')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('files')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over
+CREATE INDEX files_ready ON files (file_id, data_type)
+WHERE  pending = 'yes';
+
+-- serves Recover: claims that ran out
+CREATE INDEX files_expired ON files (synced)
+WHERE  pending = 'busy';

@@ -1,0 +1,375 @@
+-- Package jobsq uses the table jobs as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+-- note: enqueue=update changes the row that is like a new job in uid (unique key jobs_uid), where ({row}.state <> 'running' and (data <> {new}.data or {row}.scheduled <> {new}.scheduled)), and leaves it alone where that does not hold: data = {data}, priority = {priority} unless nil, state = 'scheduled', scheduled = {scheduled} unless nil
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (state, priority DESC, id, scheduled)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* jobsq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, uid, data, priority, state, scheduled, deadline
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'scheduled'
+    AND    scheduled <= SYSUTCDATETIME()
+    ORDER  BY priority DESC, id
+)
+UPDATE picked
+SET    state = 'running',
+       deadline = DATEADD(minute, 10, SYSUTCDATETIME())
+OUTPUT inserted.id, inserted.uid, inserted.data, inserted.priority,
+       CONVERT(varchar(27), inserted.scheduled, 126),
+       CONVERT(varchar(27), inserted.deadline, 126);
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: deadline as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Deadline
+UPDATE /* jobsq.Complete */ jobs
+SET    state = 'finished',
+       deadline = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           deadline_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  deadline = CONVERT(datetime2, deadline_held, 126)
+AND    state = 'running';
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: deadline as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Deadline
+UPDATE /* jobsq.Fail */ jobs
+SET    state = 'failed',
+       deadline = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           deadline_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  deadline = CONVERT(datetime2, deadline_held, 126)
+AND    state = 'running';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: deadline as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch_all ID Deadline
+UPDATE /* jobsq.Requeue */ jobs
+SET    state = 'scheduled',
+       scheduled = CASE WHEN @p1 > 0.0 THEN DATEADD(millisecond, (@p1 - FLOOR(@p1)) * 1000, DATEADD(second, FLOOR(@p1), SYSUTCDATETIME())) ELSE scheduled END,
+       deadline = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p2) WITH (
+           id_held bigint '$[0]',
+           deadline_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  deadline = CONVERT(datetime2, deadline_held, 126)
+AND    state = 'running';
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: deadline as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Deadline
+UPDATE /* jobsq.Extend */ jobs
+SET    deadline = DATEADD(minute, 10, SYSUTCDATETIME())
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.deadline, 126)
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           deadline_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  deadline = CONVERT(datetime2, deadline_held, 126)
+AND    state = 'running';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, priority DESC, id, scheduled), which finds the rows that somebody has by state
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* jobsq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, scheduled, deadline
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'running'
+    AND    deadline <= SYSUTCDATETIME()
+)
+UPDATE picked
+SET    state = 'scheduled',
+       deadline = NULL
+OUTPUT inserted.id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, priority DESC, id, scheduled)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* jobsq.Redrive */ picked AS (
+    SELECT TOP (@p1)
+           id, state, scheduled, deadline
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'failed'
+)
+UPDATE picked
+SET    state = 'scheduled',
+       deadline = NULL
+OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, priority DESC, id, scheduled)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* jobsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'finished'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, priority DESC, id, scheduled)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* jobsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'failed'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue_lock.sql
+-- enqueue: finds the row that is like the job in uid (unique key jobs_uid)
+-- locks: the row, until commit; waits for who has it locked
+-- index: uid
+-- isolation: read committed
+-- arguments: 1: new UID
+SELECT /* jobsq.Enqueue */
+       id
+FROM   jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+WHERE  uid = CONVERT(varchar(8000), @p1);
+
+-- sql/enqueue_check.sql
+-- enqueue: returns the row that enqueue_lock.sql found, if update_if holds for it: else it is left alone
+-- locks: nothing more
+-- index: uid
+-- isolation: read committed
+-- arguments: 1: new UID, 2: new Data, 3: new Scheduled
+SELECT /* jobsq.Enqueue */
+       id
+FROM   jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+WHERE  uid = CONVERT(varchar(8000), @p1)
+AND    (jobs.state <> 'running' and (data <> CONVERT(varchar(8000), @p2) or jobs.scheduled <> coalesce(CONVERT(datetime2, @p3, 126), SYSUTCDATETIME())));
+
+-- sql/enqueue_update.sql
+-- enqueue: changes the row that enqueue_lock.sql found
+-- locks: the row, until commit
+-- index: uid
+-- isolation: read committed
+-- arguments: 1: new Data, 2: new Priority, 3: new Scheduled, 4: new UID
+UPDATE /* jobsq.Enqueue */ jobs
+SET    data = CONVERT(varchar(8000), @p1),
+       priority = coalesce(@p2, priority),
+       state = 'scheduled',
+       scheduled = coalesce(CONVERT(datetime2, @p3, 126), scheduled)
+WHERE  uid = CONVERT(varchar(8000), @p4);
+
+-- sql/enqueue.sql
+-- enqueue: a new row, ready when it is due, where enqueue_lock.sql finds none that is like the job
+-- locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key
+-- arguments: 1: new UID, 2: new Data, 3: new Priority, 4: new Scheduled
+INSERT /* jobsq.Enqueue */ INTO jobs
+       (uid, data, priority, scheduled)
+OUTPUT inserted.id
+VALUES (CONVERT(varchar(8000), @p1), CONVERT(varchar(8000), @p2), coalesce(@p3, 0),
+        coalesce(CONVERT(datetime2, @p4, 126), SYSUTCDATETIME()));
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* jobsq.Stats */
+       count(CASE WHEN state = 'scheduled' AND scheduled <= SYSUTCDATETIME() THEN 1 END) AS ready,
+       count(CASE WHEN state = 'running' THEN 1 END) AS running,
+       count(CASE WHEN state = 'finished' THEN 1 END) AS done,
+       count(CASE WHEN state = 'failed' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'scheduled' AND scheduled > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       count(CASE WHEN state = 'running' AND deadline <= SYSUTCDATETIME() THEN 1 END) AS expired,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'scheduled' AND scheduled <= SYSUTCDATETIME() THEN scheduled END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, priority DESC, id, scheduled)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* jobsq.Peek */ TOP (@p1)
+       id, uid, data, priority, CONVERT(varchar(27), scheduled, 126)
+FROM   jobs WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'scheduled'
+AND    scheduled <= SYSUTCDATETIME()
+ORDER  BY priority DESC, id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* jobsq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* jobsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('uid', 'varchar'),
+                  ('data', 'varchar'),
+                  ('priority', 'int'),
+                  ('state', 'varchar'),
+                  ('scheduled', 'datetime2'),
+                  ('deadline', 'datetime2')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'jobs'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* jobsq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('jobs')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('jobs')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* jobsq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('jobs_ready', 'state, priority desc, id', 'state, priority desc', '')
+       ) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           CROSS  APPLY (
+                      SELECT (
+                                 SELECT LOWER(c.name) + CASE k.is_descending_key WHEN 1 THEN ' desc' ELSE '' END + ', '
+                                 FROM   sys.index_columns AS k
+                                 INNER  JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
+                                 WHERE  k.object_id = have.object_id
+                                 AND    k.index_id = have.index_id
+                                 AND    k.key_ordinal > 0
+                                 ORDER  BY k.key_ordinal
+                                 FOR    XML PATH('')) AS columns,
+                             REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LOWER(COALESCE(have.filter_definition, '')),
+                                 '(', ''), ')', ''), '[', ''), ']', ''), '"', ''), ' ', '') AS predicate
+                  ) AS made
+           WHERE  have.object_id = OBJECT_ID('jobs')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1
+                   OR want.columns <> ''
+                   AND have.type IN (1, 2)
+                   AND (CHARINDEX(want.columns + ', ', made.columns) = 1 OR made.columns = want.least + ', ')
+                   AND made.predicate = want.predicate)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX jobs_ready ON jobs (state, priority DESC, id, scheduled);
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
