@@ -39,14 +39,14 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, `rank`, id)
+-- index: (state, place, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* eventsq.Claim */
-       id, `rank`, FLOOR(UNIX_TIMESTAMP() + 300)
+       id, place, FLOOR(UNIX_TIMESTAMP() + 300)
 FROM   events
 WHERE  state = 'waiting'
-ORDER  BY `rank`, id
+ORDER  BY place, id
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
@@ -182,7 +182,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, `rank`, id), which finds the rows that somebody has by state
+-- index: (state, place, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* eventsq.Recover */ (
@@ -200,7 +200,7 @@ SET    state = 'waiting',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, `rank`, id)
+-- index: (state, place, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* eventsq.Redrive */ (
@@ -217,17 +217,17 @@ SET    state = 'waiting',
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
--- arguments: 1: new Rank
+-- arguments: 1: new Place
 INSERT /* eventsq.Enqueue */ INTO events
-       (`rank`, state)
+       (place, state)
 VALUES (?, 'waiting');
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
--- arguments: 1: new_list Rank
+-- arguments: 1: new_list Place
 INSERT /* eventsq.EnqueueMany */ INTO events
-       (`rank`, state)
+       (place, state)
 VALUES (?, 'waiting');
 
 -- sql/enqueue_step.sql
@@ -251,14 +251,14 @@ FROM   events;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, `rank`, id)
+-- index: (state, place, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* eventsq.Peek */
-       id, `rank`
+       id, place
 FROM   events
 WHERE  state = 'waiting'
-ORDER  BY `rank`, id
+ORDER  BY place, id
 LIMIT  ?;
 
 -- sql/verify_version.sql
@@ -283,7 +283,7 @@ SELECT /* eventsq.Verify */
        END)
 FROM   (
            SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
-           SELECT 'rank', 'int unsigned' UNION ALL
+           SELECT 'place', 'int unsigned' UNION ALL
            SELECT 'state', 'varchar' UNION ALL
            SELECT 'until', 'bigint unsigned'
        ) AS want
@@ -315,7 +315,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* eventsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'events_ready' AS name, 'state, rank, id' AS columns, 'state, rank' AS least
+           SELECT 'events_ready' AS name, 'state, place, id' AS columns, 'state, place' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -334,6 +334,6 @@ WHERE  NOT EXISTS (
            OR     have.columns = want.least);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-ALTER TABLE events ADD INDEX events_ready (state, `rank`, id), ALGORITHM=INPLACE, LOCK=NONE;
+ALTER TABLE events ADD INDEX events_ready (state, place, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

@@ -31,11 +31,11 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then deletes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, `rank`, id); the ready rows are then sorted
+-- index: (state, place, id); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: ahead, 2: ahead, 3: ahead, 4: limit
 SELECT /* historyq.Claim */
-       events.id, events.`rank`, events.`until`
+       events.id, events.place, events.`until`
 FROM   (
            SELECT candidate_1
            FROM   (
@@ -73,13 +73,13 @@ FOR    UPDATE SKIP LOCKED;
 -- sql/claim.sql
 -- claim: ready to gone, of the rows that claim_lock.sql locked
 -- locks: the rows it deletes, until commit
--- index: the key; `rank` <=> `rank` always holds and keeps the server from scanning the index alone
+-- index: the key; place <=> place always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 DELETE /* historyq.Claim */ events
 FROM   events FORCE INDEX (PRIMARY)
 WHERE  (id IN (?))
-AND    `rank` <=> `rank`;
+AND    place <=> place;
 
 -- sql/claim_move.sql
 -- claim: the rows that claim_lock.sql locked go to old_events before claim.sql deletes them
@@ -88,8 +88,8 @@ AND    `rank` <=> `rank`;
 -- isolation: read committed
 -- arguments: 1: list ID
 INSERT /* historyq.Claim */ INTO old_events
-       (id, `rank`, state, `until`)
-SELECT held.id, held.`rank`, held.state, held.`until`
+       (id, place, state, `until`)
+SELECT held.id, held.place, held.state, held.`until`
 FROM   events AS held FORCE INDEX (PRIMARY)
 WHERE  (held.id IN (?));
 
@@ -105,11 +105,11 @@ WHERE  state IN ('complete', 'skipped', 'failed');
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, `rank`, id); the ready rows are then sorted
+-- index: (state, place, id); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit, 2: limit, 3: limit, 4: limit
 SELECT /* historyq.Peek */
-       events.id, events.`rank`, events.`until`
+       events.id, events.place, events.`until`
 FROM   (
            SELECT candidate_1
            FROM   (
@@ -164,7 +164,7 @@ SELECT /* historyq.Verify */
        END)
 FROM   (
            SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
-           SELECT 'rank', 'int unsigned' UNION ALL
+           SELECT 'place', 'int unsigned' UNION ALL
            SELECT 'state', 'varchar' UNION ALL
            SELECT 'until', 'bigint unsigned'
        ) AS want
@@ -185,7 +185,7 @@ SELECT /* historyq.Verify */
        END)
 FROM   (
            SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
-           SELECT 'rank', 'int unsigned' UNION ALL
+           SELECT 'place', 'int unsigned' UNION ALL
            SELECT 'state', 'varchar' UNION ALL
            SELECT 'until', 'bigint unsigned'
        ) AS want
@@ -217,7 +217,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* historyq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'events_ready' AS name, 'state, rank, id' AS columns, 'state, rank' AS least
+           SELECT 'events_ready' AS name, 'state, place, id' AS columns, 'state, place' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -237,4 +237,4 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows, which are then sorted
 -- eventsq advises the same
-ALTER TABLE events ADD INDEX events_ready (state, `rank`, id), ALGORITHM=INPLACE, LOCK=NONE;
+ALTER TABLE events ADD INDEX events_ready (state, place, id), ALGORITHM=INPLACE, LOCK=NONE;

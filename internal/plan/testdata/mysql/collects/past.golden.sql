@@ -29,11 +29,11 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then deletes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: served_state (state, `rank`, id); the ready rows are then sorted
+-- index: served_state (state, place, id); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: ahead, 2: ahead, 3: ahead, 4: limit
 SELECT /* pastq.Claim */
-       served.id, served.`rank`, served.`until`
+       served.id, served.place, served.`until`
 FROM   (
            SELECT candidate_1
            FROM   (
@@ -71,13 +71,13 @@ FOR    UPDATE SKIP LOCKED;
 -- sql/claim.sql
 -- claim: ready to gone, of the rows that claim_lock.sql locked
 -- locks: the rows it deletes, until commit
--- index: the key; `rank` <=> `rank` always holds and keeps the server from scanning the index alone
+-- index: the key; place <=> place always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 DELETE /* pastq.Claim */ served
 FROM   served FORCE INDEX (PRIMARY)
 WHERE  (id IN (?))
-AND    `rank` <=> `rank`;
+AND    place <=> place;
 
 -- sql/claim_move.sql
 -- claim: the rows that claim_lock.sql locked go to old_events before claim.sql deletes them
@@ -86,8 +86,8 @@ AND    `rank` <=> `rank`;
 -- isolation: read committed
 -- arguments: 1: list ID
 INSERT /* pastq.Claim */ INTO old_events
-       (id, `rank`, state, `until`)
-SELECT held.id, held.`rank`, held.state, held.`until`
+       (id, place, state, `until`)
+SELECT held.id, held.place, held.state, held.`until`
 FROM   served AS held FORCE INDEX (PRIMARY)
 WHERE  (held.id IN (?));
 
@@ -103,11 +103,11 @@ WHERE  state IN ('complete', 'skipped', 'failed');
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: served_state (state, `rank`, id); the ready rows are then sorted
+-- index: served_state (state, place, id); the ready rows are then sorted
 -- isolation: read committed
 -- arguments: 1: limit, 2: limit, 3: limit, 4: limit
 SELECT /* pastq.Peek */
-       served.id, served.`rank`, served.`until`
+       served.id, served.place, served.`until`
 FROM   (
            SELECT candidate_1
            FROM   (
@@ -162,7 +162,7 @@ SELECT /* pastq.Verify */
        END)
 FROM   (
            SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
-           SELECT 'rank', 'int unsigned' UNION ALL
+           SELECT 'place', 'int unsigned' UNION ALL
            SELECT 'state', 'varchar' UNION ALL
            SELECT 'until', 'bigint unsigned'
        ) AS want
@@ -183,7 +183,7 @@ SELECT /* pastq.Verify */
        END)
 FROM   (
            SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
-           SELECT 'rank', 'int unsigned' UNION ALL
+           SELECT 'place', 'int unsigned' UNION ALL
            SELECT 'state', 'varchar' UNION ALL
            SELECT 'until', 'bigint unsigned'
        ) AS want

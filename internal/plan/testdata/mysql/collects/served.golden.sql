@@ -37,14 +37,14 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: served_state (state, `rank`, id)
+-- index: served_state (state, place, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* servedq.Claim */
-       id, `rank`, FLOOR(UNIX_TIMESTAMP() + 300)
+       id, place, FLOOR(UNIX_TIMESTAMP() + 300)
 FROM   served FORCE INDEX (served_state)
 WHERE  state = 'waiting'
-ORDER  BY `rank`, id
+ORDER  BY place, id
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
@@ -180,7 +180,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: served_state (state, `rank`, id), which finds the rows that somebody has by state
+-- index: served_state (state, place, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* servedq.Recover */ (
@@ -198,7 +198,7 @@ SET    state = 'waiting',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: served_state (state, `rank`, id)
+-- index: served_state (state, place, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* servedq.Redrive */ (
@@ -215,17 +215,17 @@ SET    state = 'waiting',
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
--- arguments: 1: new Rank
+-- arguments: 1: new Place
 INSERT /* servedq.Enqueue */ INTO served
-       (`rank`, state)
+       (place, state)
 VALUES (?, 'waiting');
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
--- arguments: 1: new_list Rank
+-- arguments: 1: new_list Place
 INSERT /* servedq.EnqueueMany */ INTO served
-       (`rank`, state)
+       (place, state)
 VALUES (?, 'waiting');
 
 -- sql/enqueue_step.sql
@@ -249,14 +249,14 @@ FROM   served;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: served_state (state, `rank`, id)
+-- index: served_state (state, place, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* servedq.Peek */
-       id, `rank`
+       id, place
 FROM   served FORCE INDEX (served_state)
 WHERE  state = 'waiting'
-ORDER  BY `rank`, id
+ORDER  BY place, id
 LIMIT  ?;
 
 -- sql/verify_version.sql
@@ -281,7 +281,7 @@ SELECT /* servedq.Verify */
        END)
 FROM   (
            SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
-           SELECT 'rank', 'int unsigned' UNION ALL
+           SELECT 'place', 'int unsigned' UNION ALL
            SELECT 'state', 'varchar' UNION ALL
            SELECT 'until', 'bigint unsigned'
        ) AS want

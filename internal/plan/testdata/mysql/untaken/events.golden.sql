@@ -41,15 +41,15 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, holder, `rank`, id)
+-- index: (state, holder, place, id)
 -- isolation: read committed
 -- arguments: 1: worker Holder, 2: limit
 SELECT /* eventsq.Claim */
-       id, `rank`, ?, UNIX_TIMESTAMP()
+       id, place, ?, UNIX_TIMESTAMP()
 FROM   events
 WHERE  state = 'waiting'
 AND    holder = ''
-ORDER  BY `rank`, id
+ORDER  BY place, id
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
@@ -220,7 +220,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, holder, `rank`, id), which finds the rows that somebody has by state, holder
+-- index: (state, holder, place, id), which finds the rows that somebody has by state, holder
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* eventsq.Recover */ (
@@ -241,7 +241,7 @@ SET    state = 'waiting',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, holder, `rank`, id)
+-- index: (state, holder, place, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* eventsq.Redrive */ (
@@ -259,7 +259,7 @@ SET    state = 'waiting',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, holder, `rank`, id); it reads those that are not old enough as well, which one on (state, held_at) would not
+-- index: (state, holder, place, id); it reads those that are not old enough as well, which one on (state, held_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* eventsq.Purge */ events
@@ -276,7 +276,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, holder, `rank`, id); it reads those that are not old enough as well, which one on (state, held_at) would not
+-- index: (state, holder, place, id); it reads those that are not old enough as well, which one on (state, held_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* eventsq.Purge */ events
@@ -293,17 +293,17 @@ FROM   (
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
--- arguments: 1: new Rank
+-- arguments: 1: new Place
 INSERT /* eventsq.Enqueue */ INTO events
-       (`rank`, state, holder)
+       (place, state, holder)
 VALUES (?, 'waiting', '');
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
--- arguments: 1: new_list Rank
+-- arguments: 1: new_list Place
 INSERT /* eventsq.EnqueueMany */ INTO events
-       (`rank`, state, holder)
+       (place, state, holder)
 VALUES (?, 'waiting', '');
 
 -- sql/enqueue_step.sql
@@ -329,15 +329,15 @@ FROM   events;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, holder, `rank`, id)
+-- index: (state, holder, place, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* eventsq.Peek */
-       id, `rank`, holder, held_at
+       id, place, holder, held_at
 FROM   events
 WHERE  state = 'waiting'
 AND    holder = ''
-ORDER  BY `rank`, id
+ORDER  BY place, id
 LIMIT  ?;
 
 -- sql/verify_version.sql
@@ -362,7 +362,7 @@ SELECT /* eventsq.Verify */
        END)
 FROM   (
            SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
-           SELECT 'rank', 'int unsigned' UNION ALL
+           SELECT 'place', 'int unsigned' UNION ALL
            SELECT 'state', 'varchar' UNION ALL
            SELECT 'holder', 'varchar' UNION ALL
            SELECT 'held_at', 'bigint unsigned'
@@ -395,7 +395,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* eventsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'events_ready' AS name, 'state, holder, rank, id' AS columns, 'state, holder, rank' AS least
+           SELECT 'events_ready' AS name, 'state, holder, place, id' AS columns, 'state, holder, place' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -414,6 +414,6 @@ WHERE  NOT EXISTS (
            OR     have.columns = want.least);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-ALTER TABLE events ADD INDEX events_ready (state, holder, `rank`, id), ALGORITHM=INPLACE, LOCK=NONE;
+ALTER TABLE events ADD INDEX events_ready (state, holder, place, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

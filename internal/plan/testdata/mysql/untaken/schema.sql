@@ -2,7 +2,7 @@
 -- qgen:queue events
 CREATE TABLE events (
     id      bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
-    rank    int unsigned NOT NULL,               -- qgen:priority asc
+    place   int unsigned NOT NULL,               -- qgen:priority asc
     state   varchar(20) NOT NULL,                -- qgen:status ready=waiting claimed=waiting running=busy done=complete failed=failed
     holder  varchar(20) NOT NULL,                -- qgen:worker free=''
     held_at bigint unsigned NOT NULL DEFAULT 0   -- qgen:claimed timeout=5m as=epoch free=0 expired=recover
@@ -12,11 +12,11 @@ CREATE TABLE events (
 -- qgen:queue served
 CREATE TABLE served (
     id      bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
-    rank    int unsigned NOT NULL,               -- qgen:priority asc
+    place   int unsigned NOT NULL,               -- qgen:priority asc
     state   varchar(20) NOT NULL,                -- qgen:status ready=waiting claimed=waiting running=busy done=complete failed=failed
     holder  varchar(20) NOT NULL,                -- qgen:worker free=''
     held_at bigint unsigned NOT NULL DEFAULT 0,  -- qgen:claimed timeout=5m as=epoch free=0 expired=recover
-    KEY served_ready (state, holder, rank, id)
+    KEY served_ready (state, holder, place, id)
 ) ENGINE=InnoDB;
 
 -- The status tells it by one value.

@@ -39,15 +39,15 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: served_ready (state, holder, `rank`, id)
+-- index: served_ready (state, holder, place, id)
 -- isolation: read committed
 -- arguments: 1: worker Holder, 2: limit
 SELECT /* servedq.Claim */
-       id, `rank`, ?, UNIX_TIMESTAMP()
+       id, place, ?, UNIX_TIMESTAMP()
 FROM   served FORCE INDEX (served_ready)
 WHERE  state = 'waiting'
 AND    holder = ''
-ORDER  BY `rank`, id
+ORDER  BY place, id
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
@@ -218,7 +218,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: served_ready (state, holder, `rank`, id), which finds the rows that somebody has by state, holder
+-- index: served_ready (state, holder, place, id), which finds the rows that somebody has by state, holder
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* servedq.Recover */ (
@@ -239,7 +239,7 @@ SET    state = 'waiting',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: served_ready (state, holder, `rank`, id)
+-- index: served_ready (state, holder, place, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* servedq.Redrive */ (
@@ -257,7 +257,7 @@ SET    state = 'waiting',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: served_ready (state, holder, `rank`, id); it reads those that are not old enough as well, which one on (state, held_at) would not
+-- index: served_ready (state, holder, place, id); it reads those that are not old enough as well, which one on (state, held_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* servedq.Purge */ served
@@ -274,7 +274,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: served_ready (state, holder, `rank`, id); it reads those that are not old enough as well, which one on (state, held_at) would not
+-- index: served_ready (state, holder, place, id); it reads those that are not old enough as well, which one on (state, held_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* servedq.Purge */ served
@@ -291,17 +291,17 @@ FROM   (
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
--- arguments: 1: new Rank
+-- arguments: 1: new Place
 INSERT /* servedq.Enqueue */ INTO served
-       (`rank`, state, holder)
+       (place, state, holder)
 VALUES (?, 'waiting', '');
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
--- arguments: 1: new_list Rank
+-- arguments: 1: new_list Place
 INSERT /* servedq.EnqueueMany */ INTO served
-       (`rank`, state, holder)
+       (place, state, holder)
 VALUES (?, 'waiting', '');
 
 -- sql/enqueue_step.sql
@@ -327,15 +327,15 @@ FROM   served;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: served_ready (state, holder, `rank`, id)
+-- index: served_ready (state, holder, place, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* servedq.Peek */
-       id, `rank`, holder, held_at
+       id, place, holder, held_at
 FROM   served FORCE INDEX (served_ready)
 WHERE  state = 'waiting'
 AND    holder = ''
-ORDER  BY `rank`, id
+ORDER  BY place, id
 LIMIT  ?;
 
 -- sql/verify_version.sql
@@ -360,7 +360,7 @@ SELECT /* servedq.Verify */
        END)
 FROM   (
            SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
-           SELECT 'rank', 'int unsigned' UNION ALL
+           SELECT 'place', 'int unsigned' UNION ALL
            SELECT 'state', 'varchar' UNION ALL
            SELECT 'holder', 'varchar' UNION ALL
            SELECT 'held_at', 'bigint unsigned'

@@ -42,7 +42,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, holder, `rank`, id)
+-- index: (state, holder, place, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* eventsq.Claim */
@@ -50,7 +50,7 @@ SELECT /* eventsq.Claim */
 FROM   events
 WHERE  state = 'waiting'
 AND    holder = ''
-ORDER  BY `rank`, id
+ORDER  BY place, id
 LIMIT  ?;
 
 -- sql/claim_lock.sql
@@ -85,7 +85,7 @@ WHERE  (id = ?);
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* eventsq.Claim */
-       id, `rank`, holder, held_at
+       id, place, holder, held_at
 FROM   events FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
@@ -245,7 +245,7 @@ WHERE  (id = ?);
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, holder, `rank`, id), which finds the rows that somebody has by state, holder
+-- index: (state, holder, place, id), which finds the rows that somebody has by state, holder
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* eventsq.Recover */ events
@@ -261,7 +261,7 @@ LIMIT  ?;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, holder, `rank`, id)
+-- index: (state, holder, place, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* eventsq.Redrive */ events
@@ -274,7 +274,7 @@ LIMIT  ?;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, holder, `rank`, id); it reads those that are not old enough as well, which one on (state, held_at) would not
+-- index: (state, holder, place, id); it reads those that are not old enough as well, which one on (state, held_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* eventsq.Purge */ FROM events
@@ -285,7 +285,7 @@ LIMIT  ?;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, holder, `rank`, id); it reads those that are not old enough as well, which one on (state, held_at) would not
+-- index: (state, holder, place, id); it reads those that are not old enough as well, which one on (state, held_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* eventsq.Purge */ FROM events
@@ -296,9 +296,9 @@ LIMIT  ?;
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
--- arguments: 1: new Rank
+-- arguments: 1: new Place
 INSERT /* eventsq.Enqueue */ INTO events
-       (`rank`, state, holder)
+       (place, state, holder)
 VALUES (?, 'waiting', '');
 
 -- sql/stats.sql
@@ -318,15 +318,15 @@ FROM   events;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, holder, `rank`, id)
+-- index: (state, holder, place, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* eventsq.Peek */
-       id, `rank`, holder, held_at
+       id, place, holder, held_at
 FROM   events
 WHERE  state = 'waiting'
 AND    holder = ''
-ORDER  BY `rank`, id
+ORDER  BY place, id
 LIMIT  ?;
 
 -- sql/verify_version.sql
@@ -349,7 +349,7 @@ SELECT /* eventsq.Verify */
        END)
 FROM   (
            SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
-           SELECT 'rank', 'int unsigned' UNION ALL
+           SELECT 'place', 'int unsigned' UNION ALL
            SELECT 'state', 'varchar' UNION ALL
            SELECT 'holder', 'varchar' UNION ALL
            SELECT 'held_at', 'bigint unsigned'
@@ -375,7 +375,7 @@ WHERE  @@tidb_txn_mode <> 'pessimistic';
 SELECT /* eventsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'events_ready' AS name, 'state, holder, rank, id' AS columns, 'state, holder, rank, id' AS least
+           SELECT 'events_ready' AS name, 'state, holder, place, id' AS columns, 'state, holder, place, id' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -394,6 +394,6 @@ WHERE  NOT EXISTS (
            OR     have.columns = want.least);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX events_ready ON events (state, holder, `rank`, id);
+CREATE INDEX events_ready ON events (state, holder, place, id);
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
