@@ -43,6 +43,7 @@ const (
 	ExprIndex     Capability = "expression_index" // an index can hold an expression
 	LastInsertID  Capability = "last_insert_id"   // the driver tells the number that a new row was given
 	ReturningOld  Capability = "returning_old"    // RETURNING gives a column as it was
+	WritingWith   Capability = "writing_with"     // a statement in WITH may write, and the others take what it returns
 	LocksSorted   Capability = "locks_sorted"     // a read that sorts and locks, locks all that it sorts
 	TargetOnce    Capability = "target_once"      // an UPDATE or DELETE reads its table in no sub-query that is not a derived table
 	OrderedUpdate Capability = "ordered_update"   // UPDATE … ORDER BY … LIMIT … RETURNING; claims that meet are undone
@@ -91,7 +92,7 @@ var capabilities = []Capability{
 	PartialIndex, LowHint, AskedLimit, KeyTie, BoundedKeys, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, ReadsLocked, TargetOnce,
 	PredicateProof, PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAlike, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
-	FixedAmid, LocksNewest,
+	FixedAmid, LocksNewest, WritingWith,
 	PartitionsBlock, IncrementalSort, NullFixed, NullsApart, EqualityFirst, PredicateRules, IndexCompare, IndexFilter, IndexInclude, UnequalRange, NamedIndex,
 }
 
@@ -233,6 +234,9 @@ type Dialect struct {
 	// Volatile are words of expressions whose values may change while the row stays as it is,
 	// so that no index holds them.
 	Volatile string `yaml:"volatile"`
+	// ReadsNothing are words of expressions before a parenthesis that surely read no table: operators, types
+	// and functions of the server's own.
+	ReadsNothing string `yaml:"reads_nothing"`
 	// ZoneBound are words of expressions that reckon a time with zone by the time zone of the session,
 	// so that no index holds them either.
 	ZoneBound string `yaml:"zone_bound"`

@@ -73,19 +73,19 @@ func (w *writer) inTurn(queue *code.Statement, statements []*plan.Statement, fro
 //
 // It returns the call, and what has to stand before it.
 func (w *writer) settled(op string, jobs *code.Statement, s *plan.Settle, from source) (before []*code.Statement, call *code.Statement) {
-	if len(s.With) == 0 {
+	if !s.WritesOthers() {
 		before, args := w.arguments(s.Statement, from, op)
 		return before, w.settleCall(op, jobs, s, args)
 	}
-	lines := append(w.lockedKeys(s, from, code.Nil()), w.writtenWhole(w.queue(), s.With, s.Statement, heldOf(from), code.Id("found"), code.Nil())...)
+	lines := append(w.lockedKeys(s, from, code.Nil()), w.writtenWhole(w.queue(), s.With, s.Statement, s.Behind, heldOf(from), code.Id("found"), code.Nil())...)
 	lines = append(lines, code.Return(code.Id("found"), code.Nil()))
 	return nil, w.queue().Dot("settleWith").Call(code.Id("ctx"), code.Lit(op), jobs,
 		code.Func().Params(code.Id("db").Id("DBTX")).Params(code.Id("found").Index().Id("Key"), code.Err().Error()).Block(lines...))
 }
 
 // writtenWhole emits what follows the locking of rows, whose keys are found: statements over
-// other tables, and the last, which writes the rows, nil where they stay as they are. Where it
-// returns their keys
+// other tables, the last, which writes the rows, nil where they stay as they are, and what is
+// written to other tables behind it. Where it returns their keys
 //
 //	written, err := query(ctx, db, scanKey, completeSQL, …)
 //	if err != nil {
@@ -94,17 +94,18 @@ func (w *writer) settled(op string, jobs *code.Statement, s *plan.Settle, from s
 //	if err := whole(found, written); err != nil {
 //		return err
 //	}
-func (w *writer) writtenWhole(queue *code.Statement, with []*plan.Statement, last *plan.Statement, from source, found *code.Statement, results ...*code.Statement) []*code.Statement {
+func (w *writer) writtenWhole(queue *code.Statement, with []*plan.Statement, last *plan.Statement, behind []*plan.Statement, from source, found *code.Statement, results ...*code.Statement) []*code.Statement {
 	if last == nil || len(last.Rows) == 0 {
-		return w.inTurn(queue, present(append(slices.Clone(with), last)...), from, results...)
+		return w.inTurn(queue, present(append(append(slices.Clone(with), last), behind...)...), from, results...)
 	}
 	from.batches = map[string]string{}
 	lines := w.inTurn(queue, with, from, results...)
 	before, args := w.arguments(last, from, "", results...)
-	return append(append(lines, before...),
+	lines = append(append(lines, before...),
 		code.List(code.Id("written"), code.Err()).Op(":=").Add(queryCall("scanKey", w.boundOf(queue.Clone(), last, args)...)),
 		ifErr(results...),
 		ifAssign(code.Err().Op(":=").Id("whole").Call(found, code.Id("written")), results...))
+	return append(lines, w.inTurn(queue, behind, from, results...)...)
 }
 
 // wholeFunc emits
@@ -312,7 +313,7 @@ func (w *writer) sweepLocked(g *code.Group, op string, s plan.SweepStep, count s
 		code.List(code.Id("held"), code.Err()).Op(":=").Add(readCall(reader(s.Lock), "scanCandidate", w.boundOf(code.Id("q"), s.Lock, args)...)),
 		ifErrOr(empty("held")))
 	keys := code.Id("column").Call(code.Id("held"), code.Id("Job").Dot("Key"))
-	lines = append(lines, w.writtenWhole(code.Id("q"), s.With, s.Statement, source{many: code.Id("held"), item: code.Id("Job")}, keys)...)
+	lines = append(lines, w.writtenWhole(code.Id("q"), s.With, s.Statement, s.Behind, source{many: code.Id("held"), item: code.Id("Job")}, keys)...)
 	lines = append(lines, code.Id(count).Op("=").Len(code.Id("held")), code.Return(code.Nil()))
 	g.Add(code.Err().Op("=").Id("q").Dot("transact").Call(code.Id("ctx"), code.Lit(op),
 		code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(lines...)))

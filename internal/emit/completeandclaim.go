@@ -21,7 +21,7 @@ func (w *writer) batches() bool {
 }
 
 // writesOthers reports whether completing or claiming jobs writes other tables.
-func (w *writer) writesOthers() bool { return len(w.Complete.With) > 0 || len(w.Claim.With) > 0 }
+func (w *writer) writesOthers() bool { return w.Complete.WritesOthers() || len(w.Claim.With) > 0 }
 
 // completeAndClaimFile emits
 //

@@ -1225,7 +1225,9 @@ func (w *writer) writeAlone() []*code.Statement {
 func (w *writer) unchanged() []string {
 	var ops []string
 	add := func(op string, settles ...*plan.Settle) {
-		if slices.ContainsFunc(settles, func(s *plan.Settle) bool { return s != nil && s.Unchanged && len(s.With) == 0 && len(s.Refreshes) == 0 }) {
+		if slices.ContainsFunc(settles, func(s *plan.Settle) bool {
+			return s != nil && s.Unchanged && !s.WritesOthers() && len(s.Refreshes) == 0
+		}) {
 			ops = append(ops, op)
 		}
 	}
@@ -1270,7 +1272,7 @@ func (w *writer) countsChanged() bool {
 // when there is none.
 func (w *writer) anySettle() *plan.Settle {
 	for _, s := range w.Settles() {
-		if len(s.With) == 0 {
+		if !s.WritesOthers() {
 			return s
 		}
 	}

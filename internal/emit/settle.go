@@ -26,7 +26,8 @@ func overDone() source {
 // they run.
 func settleStatements(s *plan.Settle) []*plan.Statement {
 	all := append([]*plan.Statement{s.Before, s.Lock}, s.With...)
-	return present(append(all, s.Statement, s.Read, s.Rows)...)
+	all = append(append(all, s.Statement), s.Behind...)
+	return present(append(all, s.Read, s.Rows)...)
 }
 
 // completeFile emits
@@ -1029,7 +1030,7 @@ func (w *writer) refreshing(f *code.File, name string, s *plan.Settle, scan stri
 	doc := append(w.givenDoc(name, s), "It writes what the database holds now into the jobs: "+strings.Join(names, ", ")+".")
 	from := source{many: code.Id("jobs"), item: code.Op("*").Id("Job")}
 	before, args := w.arguments(s.Statement, from, op)
-	if len(s.With) > 0 {
+	if s.WritesOthers() {
 		before = nil // within the attempt
 	}
 	decl(f, docOf(doc, settleStatements(s)...),
@@ -1041,7 +1042,7 @@ func (w *writer) refreshing(f *code.File, name string, s *plan.Settle, scan stri
 			g.Add(observe(w.queue(), code.Lit(op), code.Len(code.Id("fresh"))))
 			addAll(g, before)
 			switch {
-			case len(s.With) > 0:
+			case s.WritesOthers():
 				w.refreshWith(g, op, s, scan, from)
 			case s.Read == nil:
 				g.Add(attempt(w.queue(), "retry", code.Lit(op), queryInto("fresh", scan, w.bound(s.Statement, args)...)))
@@ -1136,7 +1137,7 @@ func (w *writer) refreshWith(g *code.Group, op string, s *plan.Settle, scan stri
 	before := s.With
 	last := s.Statement
 	if s.Read != nil {
-		before, last = append(slices.Clone(s.With), s.Statement), s.Read
+		before, last = slices.Concat(s.With, []*plan.Statement{s.Statement}, s.Behind), s.Read
 	}
 	lines := append([]*code.Statement{code.Id("fresh").Op("=").Nil()}, w.lockedKeys(s, from)...)
 	held := heldOf(from)
@@ -1144,13 +1145,16 @@ func (w *writer) refreshWith(g *code.Group, op string, s *plan.Settle, scan stri
 	lines = append(lines, w.inTurn(w.queue(), before, held)...)
 	made, args := w.arguments(last, held, "")
 	lines = append(lines, made...)
-	if s.Read != nil {
+	whole := code.Id("whole").Call(code.Id("found"), code.Id("column").Call(code.Id("fresh"), code.Id("Job").Dot("Key")))
+	read := []*code.Statement{code.List(code.Id("fresh"), code.Err()).Op("=").Add(queryCall(scan, w.bound(last, args)...)), ifErr()}
+	switch {
+	case s.Read != nil:
 		lines = append(lines, queryInto("fresh", scan, w.bound(last, args)...))
-	} else {
-		lines = append(lines,
-			code.List(code.Id("fresh"), code.Err()).Op("=").Add(queryCall(scan, w.bound(last, args)...)),
-			ifErr(),
-			code.Return(code.Id("whole").Call(code.Id("found"), code.Id("column").Call(code.Id("fresh"), code.Id("Job").Dot("Key")))))
+	case len(s.Behind) > 0:
+		lines = append(append(lines, read...), ifAssign(code.Err().Op(":=").Add(whole)))
+		lines = append(append(lines, w.inTurn(w.queue(), s.Behind, held)...), code.Return(code.Nil()))
+	default:
+		lines = append(append(lines, read...), code.Return(whole))
 	}
 	g.Add(attempt(w.queue(), "transact", code.Lit(op), lines...))
 }

@@ -208,7 +208,8 @@ func (b *builder) moveClaim(c *Claim) {
 		b.moveLocked(c)
 	}
 	if r.hasCompanions(queue.Claim) {
-		c.With = append(c.With, r.companions(queue.Claim, "claim", "Claim", nil)...)
+		also, _ := r.companions(queue.Claim, "claim", "Claim", nil)
+		c.With = append(c.With, also...)
 	}
 }
 

@@ -110,7 +110,7 @@ func (b *builder) buildClaim() {
 			c.Lock = b.lockStatement(fields, "claim: "+does+" ready rows, which claim.sql then "+b.ends())
 			b.popLocked(c)
 			if b.hasCompanions(queue.Finish) {
-				c.Ahead = b.companions(queue.Finish, "claim", "Claim", nil)
+				c.Ahead, _ = b.companions(queue.Finish, "claim", "Claim", nil)
 				b.reserve()
 			}
 			break
@@ -139,7 +139,7 @@ func (b *builder) buildClaim() {
 	c.Gate = b.buildGate()
 	b.buildBatch(c)
 	if b.hasCompanions(queue.Claim) && b.pkg.Strategy != "pop" && b.pkg.Strategy != "partition" {
-		c.With = b.companions(queue.Claim, "claim", "Claim", nil)
+		c.With, _ = b.companions(queue.Claim, "claim", "Claim", nil)
 	}
 	if len(c.Order) < len(b.spec.Order) && b.comesInOrder(c) {
 		c.Order = nil // to sort by a part of it would mix up the rest

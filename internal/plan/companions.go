@@ -59,14 +59,18 @@ func pairs(prefix string, columns, values []string) []string {
 
 // companions writes what a transition does to other tables, for the rows of a batch
 // whose columns held are as they came with it. The statements are called file and the
-// table's name.
-func (b *builder) companions(name queue.TransitionName, file, op string, held []*Field) []*Statement {
-	var list []*Statement
+// table's name. Those of behind run behind the one that writes the rows.
+func (b *builder) companions(name queue.TransitionName, file, op string, held []*Field) (list, behind []*Statement) {
 	used := map[string]int{}
 	t := b.spec.Transitions[name]
-	for _, c := range b.inTurn(parted(t.With)) {
+	with, late := b.divided(t)
+	for _, c := range b.inTurn(parted(slices.Concat(with, late))) {
 		if c.Key != nil {
 			continue // is added once, see buildBatch
+		}
+		to := &list
+		if slices.ContainsFunc(late, func(l *queue.Companion) bool { return l.Pos == c.Pos }) {
+			to, held = &behind, nil // the step may have written what the claim left
 		}
 		word := map[string]string{"insert": "into", "update": "of", "delete": "from"}[c.Verb]
 		called := file + "_" + c.Verb + "_" + snake(exported(c.Table))
@@ -125,10 +129,119 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		case c.Move:
 			head = file + ": the rows that " + found + " go to " + plainText(c.QualifiedName()) + " before " + file + ".sql deletes them"
 		}
-		list = append(list, s.statement(called, template, v, nil, head+does, locks, "index: the key"+b.findsText(c)))
-		b.writers = append(b.writers, writer{c, list[len(list)-1]})
+		if to == &behind {
+			head = strings.Replace(head, ", before "+file+".sql", ", behind "+file+".sql, which wrote what it reads", 1)
+		}
+		if b.meets(t, c) {
+			*to = append(*to, b.lockBeside(c, called, file, op, held))
+		}
+		*to = append(*to, s.statement(called, template, v, nil, head+does, locks, "index: the key"+b.findsText(c)))
+		b.writers = append(b.writers, writer{c, (*to)[len(*to)-1]})
+		b.noteReads(t, c, to == &behind)
 	}
-	return list
+	return list, behind
+}
+
+// divided tells what a step writes to other tables before the rows of its jobs from what it writes
+// behind them: what reads the queue's table is to find there what the step leaves, and what is written to
+// the same tables stays behind that. A row that is deleted, or has another key then, gives no values any more.
+func (b *builder) divided(t *queue.Transition) (with, behind []*queue.Companion) {
+	if t.Delete || t.KeepsRow() || b.movesKey(t.Name) || !settles(t.Name) && !sweeps(t.Name) {
+		return t.With, nil
+	}
+	for _, c := range t.With {
+		follows := func(l *queue.Companion) bool { return strings.EqualFold(l.Table, c.Table) || c.Mentions(l.Table) }
+		if c.Reads || slices.ContainsFunc(behind, follows) {
+			behind = append(behind, c)
+		} else {
+			with = append(with, c)
+		}
+	}
+	return with, behind
+}
+
+// sweeps reports whether a step writes rows that nobody works on.
+func sweeps(name queue.TransitionName) bool {
+	return slices.Contains([]queue.TransitionName{queue.Recover, queue.GiveUp, queue.Redrive}, name)
+}
+
+// meets reports whether rows of another table have to be locked before a statement writes them: it reads
+// the queue's table, and where it waits for another call it would else not see what that has written, but
+// the table as it was when the statement began. What has written the rows before holds them already.
+func (b *builder) meets(t *queue.Transition, c *queue.Companion) bool {
+	if !c.Reads || c.Others || c.Verb == "insert" || b.d.SingleWriter || c.Known != nil && b.locksWhole(c.Known.Engine) ||
+		c.Verb == "delete" && !b.d.Has("companion_lock") {
+		return false
+	}
+	return !b.heldBefore(t, c)
+}
+
+// heldBefore reports whether an entry before one has written the same rows.
+func (b *builder) heldBefore(t *queue.Transition, c *queue.Companion) bool {
+	for _, other := range t.With {
+		if other.Pos == c.Pos {
+			return false
+		}
+		same := func(x, y queue.CompanionValue) bool {
+			return x.Column.Name == y.Column.Name && x.Value.Kind == y.Value.Kind && x.Value.Text == y.Value.Text && x.Value.Other == y.Value.Other && len(x.Or)+len(y.Or) == 0
+		}
+		if other.Verb == "update" && other.When == "" && other.QualifiedName() == c.QualifiedName() && slices.EqualFunc(other.Where, c.Where, same) {
+			return true
+		}
+	}
+	return false
+}
+
+// lockBeside locks the rows of another table that a statement then writes.
+func (b *builder) lockBeside(c *queue.Companion, called, file, op string, held []*Field) *Statement {
+	s, v := b.newScope(), b.base(op)
+	s.beside, s.listed = c, true
+	v.Names.Row = b.alias("held")
+	if strings.EqualFold(v.Names.Row, c.Table) {
+		v.Names.Row = b.alias("held_rows")
+	}
+	s.prefix = v.Names.Row + "."
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, nil, "_held")
+	template := "companion_lock"
+	v.Beside = s.besideOf(&queue.Companion{Schema: c.Schema, Table: c.Table, Known: c.Known, Where: c.Where})
+	if !b.d.Has(template) {
+		template = "companion_update" // to what they hold
+		column := s.d.Ident(c.Set[0].Column.Name)
+		v.Beside.Columns, v.Beside.Values = []string{column}, []string{v.Beside.Bare + "." + column}
+	}
+	return s.statement(called+"_lock", template, v, nil,
+		file+": locks the rows of "+plainText(c.QualifiedName())+" that "+called+".sql writes, so that it reads what others have written who had them locked",
+		"locks: the rows of "+plainText(c.QualifiedName())+", until commit", "index: the key"+b.findsText(c))
+}
+
+// noteReads tells what an entry finds that reads the queue's table.
+func (b *builder) noteReads(t *queue.Transition, c *queue.Companion, behind bool) {
+	if !c.Reads {
+		return
+	}
+	own, other, text := plainText(b.spec.Table.Name), plainText(c.QualifiedName()), ""
+	step := string(t.Name)
+	if o := b.spec.Outcome(t.Name); o != nil {
+		step = o.Name
+	}
+	switch {
+	case behind:
+		text = fmt.Sprintf("also: %s writes %s behind the rows of %s, which its SQL reads; {row} is there as the step leaves it", step, other, own)
+	case t.Delete || b.movesKey(t.Name):
+		text = fmt.Sprintf("warning: also: %s reads %s while the rows are there still that the step takes away: leave out the row of the job itself, and call it with one job at a time, since of several each finds the others", step, own)
+	default:
+		text = fmt.Sprintf("also: %s reads %s as the step leaves it", step, own)
+	}
+	switch {
+	case b.d.SingleWriter:
+	case c.Verb == "insert" && !slices.ContainsFunc(t.With, func(o *queue.Companion) bool { return o.Verb == "update" && o.Pos != c.Pos }):
+		text += "; two calls at once do not see what the other is writing: an update before it, of a row of a table that their jobs share, has them follow one another"
+	case c.Verb == "delete" && !b.meets(t, c) && !b.heldBefore(t, c):
+		text += "; two calls at once do not see what the other is writing: an update of the same rows before it has them follow one another"
+	}
+	if !slices.Contains(b.pkg.Notes, text) {
+		b.pkg.Notes = append(b.pkg.Notes, text)
+	}
 }
 
 // parted divides updates that add something for each job and write values of one job as well:
@@ -484,7 +597,7 @@ func (b *builder) accompanyEnqueue(errs *source.ErrorList) {
 	default:
 		e.Find = b.readByKey("enqueue_find", "Enqueue", b.pkg.Key, "enqueue: finds the new rows by the keys that they were given, which a column may round or fill up")
 	}
-	e.With = b.companions(queue.Enqueue, "enqueue", "Enqueue", nil)
+	e.With, _ = b.companions(queue.Enqueue, "enqueue", "Enqueue", nil)
 }
 
 // movesTo is where a transition moves the row, nil when it moves none.
@@ -735,7 +848,7 @@ func (b *builder) sweepLocked(t *queue.Transition, more []queue.Test, file, op, 
 	step.Lock = s.statement(name, template, v, b.pkg.Key, file+": "+how+" rows, which "+file+".sql then writes",
 		"locks: the rows it returns, until commit; passes over rows that are locked", b.sweepHead(t, more))
 	b.reserve()
-	step.With = b.companions(t.Name, file, op, nil)
+	step.With, step.Behind = b.companions(t.Name, file, op, nil)
 	s, v = b.sweepScope(t), b.base(op)
 	s.settle.joined = b.movesKey(t.Name)
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")

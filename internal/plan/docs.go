@@ -745,7 +745,7 @@ func (b *builder) docClaimed(s *Settle, name queue.TransitionName) {
 		looksHeld = " A job that " + alternatives(back) + " gave back, and that nobody has claimed since, looks as if it were still held: it acts on that as well."
 	}
 	s.Doc = append(s.Doc, b.actsOn(since)+", it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys."+looksHeld,
-		b.settleEnds(s, name, again)+b.rollBack(name))
+		b.settleEnds(s, name, again)+b.rollBackOf(s, name))
 }
 
 // stepOf returns the transition of a step, also of an outcome.
@@ -836,6 +836,14 @@ func (b *builder) settleEnds(s *Settle, name queue.TransitionName, again string)
 
 // alone says what an operation locks where the storage engine locks no rows.
 const alone = "The engine locks the table while a statement runs, and a caller's transaction cannot take it back."
+
+// rollBackOf is rollBack of an operation over claimed jobs.
+func (b *builder) rollBackOf(s *Settle, name queue.TransitionName) string {
+	if s.Lock == nil {
+		return "" // one statement
+	}
+	return b.rollBack(name)
+}
 
 // rollBack says what the caller of an operation of several statements has to do.
 func (b *builder) rollBack(names ...queue.TransitionName) string {

@@ -532,6 +532,8 @@ type Settle struct {
 	// With is what is written to other tables, between Lock and Statement in one
 	// transaction, for the jobs whose rows Lock found.
 	With []*Statement
+	// Behind is written to other tables behind Statement, because it reads what that wrote.
+	Behind []*Statement
 	// Read reads Refreshes back by the key, behind Lock and Statement.
 	Read *Statement
 	// Rows writes the rows of the jobs whose claims Statement ended in a side table, in
@@ -590,6 +592,7 @@ type SweepStep struct {
 	Lock      *Statement   // locks at most limit rows; nil: Statement finds its rows itself
 	With      []*Statement // what is written to other tables before it
 	Statement *Statement
+	Behind    []*Statement // and behind it, because they read what it wrote
 }
 
 // Enqueue adds jobs.

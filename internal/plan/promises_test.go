@@ -264,8 +264,13 @@ func TestCompanionsCompareTheFence(t *testing.T) {
 	seen := 0
 	everyPlan(t, func(t *testing.T, m made) {
 		for _, settle := range m.settles() {
-			if len(settle.With) == 0 {
+			if !settle.WritesOthers() {
 				continue
+			}
+			for _, s := range settle.Behind {
+				if seen++; !carries(s, m.Key[0]) {
+					t.Errorf("%s does not go by the keys of the rows that were locked:\n%s", s.Name, s.SQL)
+				}
 			}
 			if settle.Lock == nil {
 				t.Errorf("%s locks no rows before other tables are written", settle.Statement.Name)
@@ -293,7 +298,7 @@ func TestCompanionsCompareTheFence(t *testing.T) {
 				if step.Lock == nil {
 					continue
 				}
-				for _, s := range append(slices.Clone(step.With), step.Statement) {
+				for _, s := range slices.Concat(step.With, []*Statement{step.Statement}, step.Behind) {
 					if seen++; s.Has(ArgLimit) || !carries(s, m.Key[0]) {
 						t.Errorf("%s does not go by the keys of the rows that were locked:\n%s", s.Name, s.SQL)
 					}

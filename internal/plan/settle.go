@@ -165,6 +165,17 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		}
 		return nil // nothing to write: a held row is free when the transaction ends
 	}
+	if b.isOne(t) {
+		if st := b.settleHeld(name, t, file, op, moves, true); st != nil {
+			return st
+		}
+	}
+	return b.settleHeld(name, t, file, op, moves, false)
+}
+
+// settleHeld plans an operation that writes the rows of claimed jobs; one says that what it adds to
+// other tables is to be part of the same statement, and where that cannot be it returns nil.
+func (b *builder) settleHeld(name queue.TransitionName, t *queue.Transition, file, op, moves string, one bool) *Settle {
 	s, v := b.newScope(), b.base(op)
 	st := &Settle{Unchanged: !t.Changes(b.leaving(t)), Partial: !b.atOnce(name)}
 	held := b.compared()
@@ -180,7 +191,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 			st.LeaseArg = true
 		}
 	}
-	beside := len(t.With) > 0
+	beside := len(t.With) > 0 && !one
 	if to := movesTo(t); to != nil && name == queue.Release {
 		st.Delay = slices.ContainsFunc(to.Set, func(v queue.CompanionValue) bool {
 			return v.Value.Shift != nil && v.Value.Shift.Arg == queue.ArgDelay
@@ -188,19 +199,16 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	}
 	moved := b.movesKey(name)
 	// What names the row changes, and what named it is what has to come back.
-	was := ""
-	if b.can(dialect.ReturningOld) {
-		was = b.d.Fragments["was"].At(b.version)
-	}
-	if strings.EqualFold(b.spec.Table.Name+".", was) {
-		was = ""
-	}
+	was := b.asItWas()
 	s.settle.joined, s.settle.small = moved && was == "", b.rows != nil
 	extra := b.carries(t)
 	for _, p := range st.Given {
 		if p.Member != "" && (b.foreign[p.Field] == nil || p.Field.Said != "") {
 			extra = append(extra, p.Field)
 		}
+	}
+	if one {
+		extra = b.extraOfAll(name, t, extra)
 	}
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, extra, "_held")
 	s.settle.delay = name == queue.Release && b.rows == nil // a claim ends when it is given back
@@ -242,11 +250,19 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 			v.Returning[i] = v.Batch.Names[i]
 		}
 	}
-	st.Statement = s.statement(file, verb+"_batch", v, rows,
+	template := verb + "_batch"
+	if one {
+		tables, ok := s.addBeside(&v, t, rows, held)
+		if !ok {
+			return nil
+		}
+		template, moves = template+"_add", moves+addsText(t, tables)
+	}
+	st.Statement = s.statement(file, template, v, rows,
 		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", b.keyHead(v))
 	if beside {
 		b.reserve()
-		st.With = b.companions(name, file, op, held)
+		st.With, st.Behind = b.companions(name, file, op, held)
 	}
 	b.docSettle(st, name)
 	return st
@@ -259,7 +275,7 @@ func (b *builder) settleBeside(name queue.TransitionName, t *queue.Transition, f
 	st := &Settle{Unchanged: true, Given: b.givens(t, false)}
 	st.Lock = b.lockClaimed(t, held, file, op)
 	b.reserve()
-	st.With = b.companions(name, file, op, held)
+	st.With, _ = b.companions(name, file, op, held)
 	b.docSettle(st, name)
 	return st
 }

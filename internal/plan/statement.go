@@ -42,7 +42,9 @@ func (p *Package) Statements() []*Statement {
 	for _, s := range p.Settles() {
 		add(s.Before, s.Lock)
 		add(s.With...)
-		add(s.Statement, s.Read, s.Rows)
+		add(s.Statement)
+		add(s.Behind...)
+		add(s.Read, s.Rows)
 	}
 	for _, s := range p.Sweeps() {
 		add(s.Statements()...)
@@ -70,14 +72,17 @@ func (p *Package) Statements() []*Statement {
 func (s *Sweep) Statements() []*Statement {
 	var list []*Statement
 	for _, step := range s.Steps {
-		list = append(append(append(list, step.Lock), step.With...), step.Statement)
+		list = append(append(append(append(list, step.Lock), step.With...), step.Statement), step.Behind...)
 	}
 	return slices.DeleteFunc(append(list, s.Sequel), func(s *Statement) bool { return s == nil })
 }
 
+// WritesOthers reports whether other tables are written by statements of their own.
+func (s *Settle) WritesOthers() bool { return len(s.With)+len(s.Behind) > 0 }
+
 // KeepsCause reports whether what the caller says of a failure is written anywhere.
 func (s *Settle) KeepsCause() bool {
-	return slices.ContainsFunc(append([]*Statement{s.Statement, s.Rows}, s.With...), func(st *Statement) bool { return st != nil && st.Has(ArgError) })
+	return slices.ContainsFunc(slices.Concat([]*Statement{s.Statement, s.Rows}, s.With, s.Behind), func(st *Statement) bool { return st != nil && st.Has(ArgError) })
 }
 
 // Sweeps lists the operations over rows that nobody holds.

@@ -58,6 +58,7 @@ type values struct {
 	Variables []string   // of a block, that hold Pick
 	Marked    []string   // conditions that rows meet when a claim has marked them
 	Beside    beside     // the other table of a companion
+	Added     []added    // what a statement over rows adds to other tables
 	Carries   bool       // the batch brings values to be written, so it is joined
 	Alias     string     // what the table is called in the statement, "" for its name
 	Others    []other    // tables that hold columns of jobs

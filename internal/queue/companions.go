@@ -29,9 +29,11 @@ type Companion struct {
 	// Others: the table is that of the queue, and what is changed or deleted are rows of other
 	// jobs: none that the step itself is taken for.
 	Others bool
-	Set    []CompanionValue
-	Where  []CompanionValue // of update and delete: which rows
-	When   string           // an expression: of which rows of the queue, and of update and delete which of the others; "" for all
+	// Reads: its SQL reads the table of the queue, in a sub-query.
+	Reads bool
+	Set   []CompanionValue
+	Where []CompanionValue // of update and delete: which rows
+	When  string           // an expression: of which rows of the queue, and of update and delete which of the others; "" for all
 	// Key, of a row that is added once for all jobs of a claim, is what the database names it
 	// by; nil of what is done for each job.
 	Key *schema.Column
@@ -58,6 +60,22 @@ func (c *Companion) Givens() []CompanionValue {
 // FindsBy reports whether the rows of the other table are found by the column of a value.
 func (c *Companion) FindsBy(v CompanionValue) bool {
 	return slices.ContainsFunc(c.Where, func(w CompanionValue) bool { return w.Column.Name == v.Column.Name })
+}
+
+// texts are the expressions of SQL in it.
+func (c *Companion) texts() []string {
+	list := []string{c.When}
+	for _, v := range slices.Concat(c.Set, c.Where) {
+		if v.Value.Kind == SQLExpr {
+			list = append(list, v.Value.Text)
+		}
+	}
+	return list
+}
+
+// Mentions reports whether its SQL names a table.
+func (c *Companion) Mentions(table string) bool {
+	return slices.ContainsFunc(c.texts(), func(text string) bool { return source.Mentions(text, table) })
 }
 
 // CompanionValue is a column of another table and what it gets or must have.
@@ -155,6 +173,7 @@ func (b *binding) readCompanions() {
 			known, outcomes[o.Name] = append(known, o.Name), o
 		}
 	}
+	apartly := slices.ContainsFunc(b.config.Also, func(a config.Also) bool { return a.Transition.Value == string(GiveUp) })
 	for _, a := range b.config.Also {
 		name := TransitionName(a.Transition.Value)
 		of := b
@@ -186,9 +205,9 @@ func (b *binding) readCompanions() {
 		case t == nil:
 			b.lacks(name, a.Transition.Pos)
 			continue
-		case a.Nothing && outcomes[a.Transition.Value] == nil:
+		case a.Nothing && outcomes[a.Transition.Value] == nil && name != GiveUp:
 			b.errorf(a.Transition.Pos, "nothing says what %s writes to other tables", name).
-				WithHint("Write one change at least, or leave %s out. An empty list is for an outcome: it then writes nothing of what the step to its state writes.", name)
+				WithHint("Write one change at least, or leave %s out. An empty list is for giveup, and for an outcome: it then writes nothing of what fail, or the step to its state, writes.", name)
 			continue
 		case of.spec.Upsert != nil && name == Enqueue:
 			b.errorf(a.Transition.Pos, "Enqueue may change a row that is there (enqueue=update), for which other tables have been written before").
@@ -210,8 +229,8 @@ func (b *binding) readCompanions() {
 				of.companion(t, c, nil)
 			}
 		}
-		// A job fails for good by Fail and by Recover alike.
-		if g := b.spec.Transitions[GiveUp]; name == Fail && g != nil {
+		// A job fails for good by Fail and by Recover alike, unless something is said of the latter.
+		if g := b.spec.Transitions[GiveUp]; name == Fail && g != nil && !apartly {
 			for _, c := range a.Companions {
 				b.companion(g, c, nil)
 			}
@@ -669,6 +688,7 @@ func (b *binding) companion(t *Transition, from config.Companion, key *schema.Co
 	b.noteNarrow(c, b.narrowerThan(t.Name, c))
 	b.noteOthers(t.Name, c)
 	b.readShared(t.Name, c)
+	c.Reads = slices.ContainsFunc(c.texts(), func(text string) bool { return b.spec.Read(PiecesOf(text)).looksInto(b.table.Name) })
 	t.With = append(t.With, c)
 }
 
@@ -796,7 +816,7 @@ func (b *binding) readShared(step TransitionName, c *Companion) {
 			v.Adds, v.OfJob = adds, false
 			continue
 		}
-		if b.readsBeside(c, v.Value.Text) {
+		if b.readsWritten(c, v.Value.Text) {
 			b.note("warning: also: %s makes column %q of %s from what it holds, and of several jobs of one call that share the row it sees one only; each of them counts where a number, or columns of {row}, are added to it or taken from it",
 				step, v.Column.Name, c.QualifiedName())
 		}
@@ -850,6 +870,18 @@ func (b *binding) differs(step TransitionName, with *Companion, v Value) bool {
 
 // readsBeside reports whether an expression reads a column of the table of a companion.
 func (b *binding) readsBeside(c *Companion, text string) bool {
+	return b.readsOther(c, text, func(string) bool { return true })
+}
+
+// readsWritten reports whether it reads one that the companion writes.
+func (b *binding) readsWritten(c *Companion, text string) bool {
+	return b.readsOther(c, text, func(name string) bool {
+		return slices.ContainsFunc(c.Set, func(v CompanionValue) bool { return strings.EqualFold(v.Column.Name, unquoted(name)) })
+	})
+}
+
+// readsOther reports whether an expression reads one of some columns of the table of a companion.
+func (b *binding) readsOther(c *Companion, text string, is func(name string) bool) bool {
 	r := b.spec.Read(PiecesOf(text))
 	for i := range r.Pieces {
 		if !r.IsName(i) {
@@ -859,6 +891,7 @@ func (b *binding) readsBeside(c *Companion, text string) bool {
 		name, of := parts[len(parts)-1], parts[:len(parts)-1]
 		column, _ := r.Column(i)
 		switch {
+		case !is(name):
 		case len(of) > 0 && strings.EqualFold(of[len(of)-1], c.Table):
 			return true
 		case len(of) == 0 && column == nil && c.Known != nil && columnAmong(name, c.Known) != nil,

@@ -4,7 +4,7 @@ package acquiredpg
 
 import (
 	"context"
-	"errors"
+	"slices"
 )
 
 // CompleteAndClaim completes done and takes up to limit further jobs, in one transaction.
@@ -15,23 +15,33 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
-// Its SQL is sql/complete_lock.sql, sql/complete_move.sql, sql/complete.sql, sql/claim.sql,
-// sql/claim_1.sql and sql/claim_100.sql.
+// Its SQL is sql/complete.sql, sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jobs []Job, err error) {
+	if len(done) == 0 {
+		return q.Claim(ctx, limit)
+	}
+	if limit <= 0 {
+		return nil, q.Complete(ctx, done...)
+	}
+	var found []Key
 	ctx = q.hook.Before(ctx, "complete and claim")
-	defer func() { q.hook.After(ctx, "complete and claim", len(done)+len(jobs), err) }()
-	var gone error
+	defer func() { q.hook.After(ctx, "complete and claim", len(found)+len(jobs), err) }()
+	token := newToken()
+	text, args := q.claimStatement(token, limit)
 	err = q.transact(ctx, "complete and claim", func(db DBTX) (err error) {
-		within := *q
-		within.db, within.begin, within.hook = db, nil, noHook{}
-		if gone = within.Complete(ctx, done...); gone != nil && !errors.Is(gone, ErrLost) {
-			return gone
+		found, err = query(ctx, db, scanKey, completeSQL,
+			textArray(done, func(j Job) any { return j.ID }),
+			textArray(done, func(j Job) any { return j.Mark }),
+		)
+		if err != nil {
+			return err
 		}
-		jobs, err = within.Claim(ctx, limit)
+		jobs, err = query(ctx, db, scanJob, text, args...)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return jobs, gone
+	slices.SortFunc(jobs, queueOrder)
+	return jobs, lost("complete and claim", done, found)
 }

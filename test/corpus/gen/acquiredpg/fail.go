@@ -12,25 +12,9 @@ import (
 )
 
 var (
-	//go:embed sql/retry_lock.sql
-	retryLockFile string
-	retryLockSQL  = statement(retryLockFile)
-
-	//go:embed sql/retry_move.sql
-	retryMoveFile string
-	retryMoveSQL  = statement(retryMoveFile)
-
 	//go:embed sql/retry.sql
 	retryFile string
 	retrySQL  = statement(retryFile)
-
-	//go:embed sql/fail_lock.sql
-	failLockFile string
-	failLockSQL  = statement(failLockFile)
-
-	//go:embed sql/fail_move.sql
-	failMoveFile string
-	failMoveSQL  = statement(failMoveFile)
 
 	//go:embed sql/fail.sql
 	failFile string
@@ -46,72 +30,24 @@ var (
 // names their keys.
 //
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again. In the caller's transaction an error may leave a
-// part of it: roll back.
+// all. After an error it may be called again.
 //
-// Its SQL is sql/retry_lock.sql, sql/retry_move.sql, sql/retry.sql, sql/fail_lock.sql,
-// sql/fail_move.sql and sql/fail.sql.
+// Its SQL is sql/retry.sql and sql/fail.sql.
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	failures := int(job.Tries)
 	if failures < 2 {
-		return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
-			found, err = query(ctx, db, scanKey, retryLockSQL,
-				textArray(jobs, func(j Job) any { return j.ID }),
-				textArray(jobs, func(j Job) any { return j.Mark }),
-			)
-			if err != nil || len(found) == 0 {
-				return nil, err
-			}
-			held := stillHeld(jobs, found)
-			if _, err := exec(ctx, db, retryMoveSQL,
-				backoff(failures).Seconds(),
-				textArray(held, func(j Job) any { return j.ID }),
-				textArray(held, func(j Job) any { return j.Mark }),
-			); err != nil {
-				return nil, err
-			}
-			written, err := query(ctx, db, scanKey, retrySQL,
-				textArray(held, func(j Job) any { return j.ID }),
-				textArray(held, func(j Job) any { return j.Mark }),
-			)
-			if err != nil {
-				return nil, err
-			}
-			if err := whole(found, written); err != nil {
-				return nil, err
-			}
-			return found, nil
-		})
-	}
-	return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
-		found, err = query(ctx, db, scanKey, failLockSQL,
+		return q.settle(ctx, "fail", jobs, retrySQL,
 			textArray(jobs, func(j Job) any { return j.ID }),
 			textArray(jobs, func(j Job) any { return j.Mark }),
+			backoff(failures).Seconds(),
 		)
-		if err != nil || len(found) == 0 {
-			return nil, err
-		}
-		held := stillHeld(jobs, found)
-		if _, err := exec(ctx, db, failMoveSQL,
-			errorText(cause, 0),
-			textArray(held, func(j Job) any { return j.ID }),
-			textArray(held, func(j Job) any { return j.Mark }),
-		); err != nil {
-			return nil, err
-		}
-		written, err := query(ctx, db, scanKey, failSQL,
-			textArray(held, func(j Job) any { return j.ID }),
-			textArray(held, func(j Job) any { return j.Mark }),
-		)
-		if err != nil {
-			return nil, err
-		}
-		if err := whole(found, written); err != nil {
-			return nil, err
-		}
-		return found, nil
-	})
+	}
+	return q.settle(ctx, "fail", jobs, failSQL,
+		textArray(jobs, func(j Job) any { return j.ID }),
+		textArray(jobs, func(j Job) any { return j.Mark }),
+		errorText(cause, 0),
+	)
 }
 
 // backoff is the wait after that many failures: 5 s, times 2 with each further one, at most 1 h,

@@ -4,7 +4,6 @@ package acquiredpg
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 )
@@ -91,9 +90,6 @@ func scanEach(r row, dest []any) error {
 	}
 	return errors.Join(errs...)
 }
-
-// claimText tells the claims of jobs apart.
-func (j Job) claimText() string { return fmt.Sprint(j.Key(), j.Mark) }
 
 // scanKey reads a key.
 func scanKey(r row) (Key, error) {

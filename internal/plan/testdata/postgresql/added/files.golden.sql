@@ -101,89 +101,51 @@ WHERE  id = id_held
 AND    CASE WHEN mark = mark_held THEN true END
 RETURNING id;
 
--- sql/retry_lock.sql
--- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
--- fence: mark as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Mark
-SELECT /* filesq.Fail */
-       id
-FROM   files_acquired,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
-WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END
-FOR    UPDATE OF files_acquired;
-
--- sql/retry_move.sql
--- retry: the rows that retry_lock.sql locked go to files before retry.sql deletes them
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Mark
-INSERT /* filesq.Fail */ INTO files
-       (id, address)
-SELECT held.id, held.address
-FROM   files_acquired AS held,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.mark = mark_held THEN true END;
-
 -- sql/retry.sql
--- retry: running to ready
+-- retry: running to ready; the rows go to files
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Mark
-DELETE /* filesq.Fail */ FROM files_acquired
-USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
-WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END
-RETURNING id;
-
--- sql/requeue_lock.sql
--- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
--- fence: mark as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Mark
-SELECT /* filesq.Requeue */
-       id
-FROM   files_acquired,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
-WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END
-FOR    UPDATE OF files_acquired;
-
--- sql/requeue_move.sql
--- requeue: the rows that requeue_lock.sql locked go to files before requeue.sql deletes them
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Mark
-INSERT /* filesq.Requeue */ INTO files
-       (id, address)
-SELECT held.id, held.address
-FROM   files_acquired AS held,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.mark = mark_held THEN true END;
+WITH /* filesq.Fail */ held AS (
+    DELETE FROM files_acquired
+    USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
+    WHERE  id = id_held
+    AND    CASE WHEN mark = mark_held THEN true END
+    RETURNING id, address
+),
+added AS (
+    INSERT INTO files
+           (id, address)
+    SELECT held.id, held.address
+    FROM   held
+)
+SELECT id
+FROM   held;
 
 -- sql/requeue.sql
--- requeue: running to ready, no try used
+-- requeue: running to ready, no try used; the rows go to files
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Mark
-DELETE /* filesq.Requeue */ FROM files_acquired
-USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
-WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END
-RETURNING id;
+WITH /* filesq.Requeue */ held AS (
+    DELETE FROM files_acquired
+    USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
+    WHERE  id = id_held
+    AND    CASE WHEN mark = mark_held THEN true END
+    RETURNING id, address
+),
+added AS (
+    INSERT INTO files
+           (id, address)
+    SELECT held.id, held.address
+    FROM   held
+)
+SELECT id
+FROM   held;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

@@ -111,133 +111,77 @@ WHERE  id = id_held
 AND    CASE WHEN mark = mark_held THEN true END
 RETURNING id;
 
--- sql/retry_lock.sql
--- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
--- fence: mark as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Mark
-SELECT /* filesq.Fail */
-       id
-FROM   files_acquired,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
-WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END
-FOR    UPDATE OF files_acquired;
-
--- sql/retry_move.sql
--- retry: the rows that retry_lock.sql locked go to files before retry.sql deletes them
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: delay, 2: error, 3: batch ID, 4: batch Mark
-INSERT /* filesq.Fail */ INTO files
-       (id, path, size, tries, not_before, problem)
-SELECT held.id, held.path, held.size, held.tries, now() + make_interval(secs => $1), $2
-FROM   files_acquired AS held,
-       unnest($3::bigint[], $4::uuid[]) AS job (id_held, mark_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.mark = mark_held THEN true END;
-
 -- sql/retry.sql
--- retry: running to ready, one try used
+-- retry: running to ready, one try used; the rows go to files
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
--- arguments: 1: batch ID, 2: batch Mark
-DELETE /* filesq.Fail */ FROM files_acquired
-USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
-WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END
-RETURNING id;
-
--- sql/fail_lock.sql
--- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
--- fence: mark as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Mark
-SELECT /* filesq.Fail */
-       id
-FROM   files_acquired,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
-WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END
-FOR    UPDATE OF files_acquired;
-
--- sql/fail_move.sql
--- fail: the rows that fail_lock.sql locked go to files_failed before fail.sql deletes them
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: error, 2: batch ID, 3: batch Mark
-INSERT /* filesq.Fail */ INTO files_failed
-       (id, path, tries, problem)
-SELECT held.id, held.path, held.tries, $1
-FROM   files_acquired AS held,
-       unnest($2::bigint[], $3::uuid[]) AS job (id_held, mark_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.mark = mark_held THEN true END;
+-- arguments: 1: batch ID, 2: batch Mark, 3: delay, 4: error
+WITH /* filesq.Fail */ held AS (
+    DELETE FROM files_acquired
+    USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
+    WHERE  id = id_held
+    AND    CASE WHEN mark = mark_held THEN true END
+    RETURNING id, path, size, tries
+),
+added AS (
+    INSERT INTO files
+           (id, path, size, tries, not_before, problem)
+    SELECT held.id, held.path, held.size, held.tries, now() + make_interval(secs => $3),
+           $4
+    FROM   held
+)
+SELECT id
+FROM   held;
 
 -- sql/fail.sql
--- fail: running to failed
+-- fail: running to failed; the rows go to files_failed
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
--- arguments: 1: batch ID, 2: batch Mark
-DELETE /* filesq.Fail */ FROM files_acquired
-USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
-WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END
-RETURNING id;
-
--- sql/requeue_lock.sql
--- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
--- fence: mark as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Mark
-SELECT /* filesq.Requeue */
-       id
-FROM   files_acquired,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
-WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END
-FOR    UPDATE OF files_acquired;
-
--- sql/requeue_move.sql
--- requeue: the rows that requeue_lock.sql locked go to files before requeue.sql deletes them
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: delay, 2: batch ID, 3: batch Mark
-INSERT /* filesq.Requeue */ INTO files
-       (id, path, size, tries, not_before, problem)
-SELECT held.id, held.path, held.size, held.tries - 1,
-       CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE now() END,
-       held.problem
-FROM   files_acquired AS held,
-       unnest($2::bigint[], $3::uuid[]) AS job (id_held, mark_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.mark = mark_held THEN true END;
+-- arguments: 1: batch ID, 2: batch Mark, 3: error
+WITH /* filesq.Fail */ held AS (
+    DELETE FROM files_acquired
+    USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
+    WHERE  id = id_held
+    AND    CASE WHEN mark = mark_held THEN true END
+    RETURNING id, path, tries
+),
+added AS (
+    INSERT INTO files_failed
+           (id, path, tries, problem)
+    SELECT held.id, held.path, held.tries, $3
+    FROM   held
+)
+SELECT id
+FROM   held;
 
 -- sql/requeue.sql
--- requeue: running to ready, no try used
+-- requeue: running to ready, no try used; the rows go to files
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
--- arguments: 1: batch ID, 2: batch Mark
-DELETE /* filesq.Requeue */ FROM files_acquired
-USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
-WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END
-RETURNING id;
+-- arguments: 1: batch ID, 2: batch Mark, 3: delay
+WITH /* filesq.Requeue */ held AS (
+    DELETE FROM files_acquired
+    USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
+    WHERE  id = id_held
+    AND    CASE WHEN mark = mark_held THEN true END
+    RETURNING id, path, size, tries, problem
+),
+added AS (
+    INSERT INTO files
+           (id, path, size, tries, not_before, problem)
+    SELECT held.id, held.path, held.size, held.tries - 1,
+           CASE WHEN $3 > 0.0 THEN now() + make_interval(secs => $3) ELSE now() END,
+           held.problem
+    FROM   held
+)
+SELECT id
+FROM   held;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew

@@ -106,74 +106,46 @@ DELETE /* inboxq.Complete */ FROM held
 WHERE  "Gone" = ANY ($1::bigint[])
 RETURNING "Gone";
 
--- sql/retry_lock.sql
--- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
--- locks: the rows it returns, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch Gone
-SELECT /* inboxq.Fail */
-       "Gone"
-FROM   held
-WHERE  "Gone" = ANY ($1::bigint[])
-FOR    UPDATE OF held;
-
--- sql/retry_move.sql
--- retry: the rows that retry_lock.sql locked go to Inbox before retry.sql deletes them
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: delay, 2: batch Gone
-INSERT /* inboxq.Fail */ INTO "Inbox"
-       ("Gone", id, due)
-SELECT held_rows."Gone", held_rows.id, floor(extract(epoch FROM now()) + $1)::bigint
-FROM   held AS held_rows
-WHERE  held_rows."Gone" = ANY ($2::bigint[]);
-
 -- sql/retry.sql
--- retry: running to ready
+-- retry: running to ready; the rows go to Inbox
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: batch Gone
-DELETE /* inboxq.Fail */ FROM held
-WHERE  "Gone" = ANY ($1::bigint[])
-RETURNING "Gone";
-
--- sql/requeue_lock.sql
--- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
--- locks: the rows it returns, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch Gone
-SELECT /* inboxq.Requeue */
-       "Gone"
-FROM   held
-WHERE  "Gone" = ANY ($1::bigint[])
-FOR    UPDATE OF held;
-
--- sql/requeue_move.sql
--- requeue: the rows that requeue_lock.sql locked go to Inbox before requeue.sql deletes them
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: delay, 2: batch Gone
-INSERT /* inboxq.Requeue */ INTO "Inbox"
-       ("Gone", id, due)
-SELECT held_rows."Gone", held_rows.id,
-       CASE WHEN $1 > 0.0 THEN floor(extract(epoch FROM now()) + $1)::bigint ELSE held_rows.due END
-FROM   held AS held_rows
-WHERE  held_rows."Gone" = ANY ($2::bigint[]);
+-- arguments: 1: batch Gone, 2: delay
+WITH /* inboxq.Fail */ held_rows AS (
+    DELETE FROM held
+    WHERE  "Gone" = ANY ($1::bigint[])
+    RETURNING "Gone", id
+),
+added AS (
+    INSERT INTO "Inbox"
+           ("Gone", id, due)
+    SELECT held_rows."Gone", held_rows.id, floor(extract(epoch FROM now()) + $2)::bigint
+    FROM   held_rows
+)
+SELECT "Gone"
+FROM   held_rows;
 
 -- sql/requeue.sql
--- requeue: running to ready, no try used
+-- requeue: running to ready, no try used; the rows go to Inbox
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: batch Gone
-DELETE /* inboxq.Requeue */ FROM held
-WHERE  "Gone" = ANY ($1::bigint[])
-RETURNING "Gone";
+-- arguments: 1: batch Gone, 2: delay
+WITH /* inboxq.Requeue */ held_rows AS (
+    DELETE FROM held
+    WHERE  "Gone" = ANY ($1::bigint[])
+    RETURNING "Gone", id, due
+),
+added AS (
+    INSERT INTO "Inbox"
+           ("Gone", id, due)
+    SELECT held_rows."Gone", held_rows.id,
+           CASE WHEN $2 > 0.0 THEN floor(extract(epoch FROM now()) + $2)::bigint ELSE held_rows.due END
+    FROM   held_rows
+)
+SELECT "Gone"
+FROM   held_rows;
 
 -- sql/enqueue.sql
 -- enqueue: a new row, ready when it is due

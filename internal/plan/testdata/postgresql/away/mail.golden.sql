@@ -102,141 +102,79 @@ SELECT gone.tenant, gone.no, gone.body, gone.prio, gone.count, $1::text, now(),
 FROM   gone
 RETURNING customer, number, text, prio, failures, till, version;
 
--- sql/complete_lock.sql
--- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
--- fence: version as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
-SELECT /* mailq.Complete */
-       customer, number
-FROM   mail_running,
-       unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
-WHERE  customer = customer_held
-AND    number = number_held
-AND    CASE WHEN version = version_held THEN true END
-FOR    UPDATE OF mail_running;
-
--- sql/complete_move.sql
--- complete: the rows that complete_lock.sql locked go to mail_sent before complete.sql deletes them
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
-INSERT /* mailq.Complete */ INTO mail_sent
-       (tenant, no, at)
-SELECT held.customer, held.number, now()
-FROM   mail_running AS held,
-       unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
-WHERE  held.customer = customer_held
-AND    held.number = number_held
-AND    CASE WHEN held.version = version_held THEN true END;
-
 -- sql/complete.sql
--- complete: running to done
+-- complete: running to done; the rows go to mail_sent
 -- fence: version as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
-DELETE /* mailq.Complete */ FROM mail_running
-USING  unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
-WHERE  customer = customer_held
-AND    number = number_held
-AND    CASE WHEN version = version_held THEN true END
-RETURNING customer, number;
-
--- sql/retry_lock.sql
--- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
--- fence: version as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
-SELECT /* mailq.Fail */
-       customer, number
-FROM   mail_running,
-       unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
-WHERE  customer = customer_held
-AND    number = number_held
-AND    CASE WHEN version = version_held THEN true END
-FOR    UPDATE OF mail_running;
-
--- sql/retry_move.sql
--- retry: the rows that retry_lock.sql locked go to mail before retry.sql deletes them
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
-INSERT /* mailq.Fail */ INTO mail
-       (tenant, no, prio, body, count, holder, changes)
-SELECT held.customer, held.number, held.prio, held.text, held.failures + 1, NULL,
-       held.version
-FROM   mail_running AS held,
-       unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
-WHERE  held.customer = customer_held
-AND    held.number = number_held
-AND    CASE WHEN held.version = version_held THEN true END;
+WITH /* mailq.Complete */ held AS (
+    DELETE FROM mail_running
+    USING  unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
+    WHERE  customer = customer_held
+    AND    number = number_held
+    AND    CASE WHEN version = version_held THEN true END
+    RETURNING customer, number
+),
+added AS (
+    INSERT INTO mail_sent
+           (tenant, no, at)
+    SELECT held.customer, held.number, now()
+    FROM   held
+)
+SELECT customer, number
+FROM   held;
 
 -- sql/retry.sql
--- retry: running to ready, one try used
+-- retry: running to ready, one try used; the rows go to mail
 -- fence: version as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
-DELETE /* mailq.Fail */ FROM mail_running
-USING  unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
-WHERE  customer = customer_held
-AND    number = number_held
-AND    CASE WHEN version = version_held THEN true END
-RETURNING customer, number;
-
--- sql/requeue_lock.sql
--- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
--- fence: version as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
-SELECT /* mailq.Requeue */
-       customer, number
-FROM   mail_running,
-       unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
-WHERE  customer = customer_held
-AND    number = number_held
-AND    CASE WHEN version = version_held THEN true END
-FOR    UPDATE OF mail_running;
-
--- sql/requeue_move.sql
--- requeue: the rows that requeue_lock.sql locked go to mail before requeue.sql deletes them
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
-INSERT /* mailq.Requeue */ INTO mail
-       (tenant, no, prio, body, count, holder, changes)
-SELECT held.customer, held.number, held.prio, held.text, held.failures, NULL, held.version
-FROM   mail_running AS held,
-       unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
-WHERE  held.customer = customer_held
-AND    held.number = number_held
-AND    CASE WHEN held.version = version_held THEN true END;
+WITH /* mailq.Fail */ held AS (
+    DELETE FROM mail_running
+    USING  unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
+    WHERE  customer = customer_held
+    AND    number = number_held
+    AND    CASE WHEN version = version_held THEN true END
+    RETURNING customer, number, text, prio, failures, version
+),
+added AS (
+    INSERT INTO mail
+           (tenant, no, prio, body, count, holder, changes)
+    SELECT held.customer, held.number, held.prio, held.text, held.failures + 1, NULL,
+           held.version
+    FROM   held
+)
+SELECT customer, number
+FROM   held;
 
 -- sql/requeue.sql
--- requeue: running to ready, no try used
+-- requeue: running to ready, no try used; the rows go to mail
 -- fence: version as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
-DELETE /* mailq.Requeue */ FROM mail_running
-USING  unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
-WHERE  customer = customer_held
-AND    number = number_held
-AND    CASE WHEN version = version_held THEN true END
-RETURNING customer, number;
+WITH /* mailq.Requeue */ held AS (
+    DELETE FROM mail_running
+    USING  unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
+    WHERE  customer = customer_held
+    AND    number = number_held
+    AND    CASE WHEN version = version_held THEN true END
+    RETURNING customer, number, text, prio, failures, version
+),
+added AS (
+    INSERT INTO mail
+           (tenant, no, prio, body, count, holder, changes)
+    SELECT held.customer, held.number, held.prio, held.text, held.failures, NULL,
+           held.version
+    FROM   held
+)
+SELECT customer, number
+FROM   held;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew

@@ -99,51 +99,31 @@ WHERE  id = ANY (ARRAY(
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, token;
 
--- sql/start_lock.sql
--- start: locks the rows of jobs whose claims are still theirs, which start.sql then writes
--- fence: token as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Token
-SELECT /* runsq.Start */
-       id
-FROM   runs,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
-WHERE  id = id_held
-AND    CASE WHEN token = token_held
-            AND    state = 'assigned' THEN true END
-FOR    NO KEY UPDATE OF runs;
-
--- sql/start_insert_starts.sql
--- start: inserts rows into starts for the rows that start_lock.sql locked, before start.sql
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Token
-INSERT /* runsq.Start */ INTO starts
-       (run_id, at)
-SELECT held.id, now()
-FROM   runs AS held,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.token = token_held THEN true END;
-
 -- sql/start.sql
--- start: claimed to running
+-- start: claimed to running; adds rows to starts
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Token
-UPDATE /* runsq.Start */ runs
-SET    state = 'running',
-       beat = now()
-FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
-WHERE  id = id_held
-AND    CASE WHEN token = token_held
-            AND    state = 'assigned' THEN true END
-RETURNING id;
+WITH /* runsq.Start */ held AS (
+    UPDATE runs
+    SET    state = 'running',
+           beat = now()
+    FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
+    WHERE  id = id_held
+    AND    CASE WHEN token = token_held
+                AND    state = 'assigned' THEN true END
+    RETURNING id
+),
+added AS (
+    INSERT INTO starts
+           (run_id, at)
+    SELECT held.id, now()
+    FROM   held
+)
+SELECT id
+FROM   held;
 
 -- sql/complete.sql
 -- complete: claimed or running to done

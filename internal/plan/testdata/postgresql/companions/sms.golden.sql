@@ -160,55 +160,35 @@ AND    CASE WHEN token = token_held
             AND    state = 'busy' THEN true END
 RETURNING id;
 
--- sql/retry_lock.sql
--- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
--- fence: token as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Token
-SELECT /* smsq.Fail */
-       id
-FROM   outbox,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
-WHERE  id = id_held
-AND    CASE WHEN token = token_held
-            AND    state = 'busy' THEN true END
-FOR    NO KEY UPDATE OF outbox;
-
--- sql/retry_insert_tries.sql
--- retry: inserts rows into tries for the rows that retry_lock.sql locked, before retry.sql
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: error, 2: batch ID, 3: batch Token
-INSERT /* smsq.Fail */ INTO tries
-       (outbox_id, cause, at, tried, tries)
-SELECT held.id, $1, now(), true, held.retries
-FROM   outbox AS held,
-       unnest($2::bigint[], $3::uuid[]) AS job (id_held, token_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.token = token_held THEN true END;
-
 -- sql/retry.sql
--- retry: running to ready, one try used
+-- retry: running to ready, one try used; adds rows to tries
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
--- arguments: 1: delay, 2: error, 3: batch ID, 4: batch Token
-UPDATE /* smsq.Fail */ outbox
-SET    due_at = now() + make_interval(secs => $1),
-       lease_till = NULL,
-       state = 'new',
-       token = NULL,
-       sender = NULL,
-       last_error = $2
-FROM   unnest($3::bigint[], $4::uuid[]) AS job (id_held, token_held)
-WHERE  id = id_held
-AND    CASE WHEN token = token_held
-            AND    state = 'busy' THEN true END
-RETURNING id;
+-- arguments: 1: delay, 2: error, 3: batch ID, 4: batch Token, 5: error
+WITH /* smsq.Fail */ held AS (
+    UPDATE outbox
+    SET    due_at = now() + make_interval(secs => $1),
+           lease_till = NULL,
+           state = 'new',
+           token = NULL,
+           sender = NULL,
+           last_error = $2
+    FROM   unnest($3::bigint[], $4::uuid[]) AS job (id_held, token_held)
+    WHERE  id = id_held
+    AND    CASE WHEN token = token_held
+                AND    state = 'busy' THEN true END
+    RETURNING id, retries
+),
+added AS (
+    INSERT INTO tries
+           (outbox_id, cause, at, tried, tries)
+    SELECT held.id, $5, now(), true, held.retries
+    FROM   held
+)
+SELECT id
+FROM   held;
 
 -- sql/fail_lock.sql
 -- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
@@ -296,55 +276,35 @@ AND    CASE WHEN token = token_held
             AND    state = 'busy' THEN true END
 RETURNING id;
 
--- sql/requeue_lock.sql
--- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
--- fence: token as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Token
-SELECT /* smsq.Requeue */
-       id
-FROM   outbox,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
-WHERE  id = id_held
-AND    CASE WHEN token = token_held
-            AND    state = 'busy' THEN true END
-FOR    NO KEY UPDATE OF outbox;
-
--- sql/requeue_insert_fired.sql
--- requeue: inserts rows into fired for the rows that requeue_lock.sql locked, before requeue.sql
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Token
-INSERT /* smsq.Requeue */ INTO fired
-       (token, outbox_id, at)
-SELECT held.token, held.id, now()
-FROM   outbox AS held,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.token = token_held THEN true END;
-
 -- sql/requeue.sql
--- requeue: running to ready, no try used
+-- requeue: running to ready, no try used; adds rows to fired
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: delay, 2: batch ID, 3: batch Token
-UPDATE /* smsq.Requeue */ outbox
-SET    due_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE due_at END,
-       lease_till = NULL,
-       state = 'new',
-       token = NULL,
-       sender = NULL,
-       retries = retries - 1
-FROM   unnest($2::bigint[], $3::uuid[]) AS job (id_held, token_held)
-WHERE  id = id_held
-AND    CASE WHEN token = token_held
-            AND    state = 'busy' THEN true END
-RETURNING id;
+WITH /* smsq.Requeue */ held AS (
+    UPDATE outbox
+    SET    due_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE due_at END,
+           lease_till = NULL,
+           state = 'new',
+           token = NULL,
+           sender = NULL,
+           retries = retries - 1
+    FROM   unnest($2::bigint[], $3::uuid[]) AS job (id_held, token_held)
+    WHERE  id = id_held
+    AND    CASE WHEN token = token_held
+                AND    state = 'busy' THEN true END
+    RETURNING id, token_held AS token
+),
+added AS (
+    INSERT INTO fired
+           (token, outbox_id, at)
+    SELECT held.token, held.id, now()
+    FROM   held
+)
+SELECT id
+FROM   held;
 
 -- sql/extend_lock.sql
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
@@ -392,54 +352,34 @@ AND    CASE WHEN token = token_held
             AND    state = 'busy' THEN true END
 RETURNING id, lease_till;
 
--- sql/outcome_partial_lock.sql
--- outcome_partial: locks the rows of jobs whose claims are still theirs, which outcome_partial.sql then writes
--- fence: token as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Token
-SELECT /* smsq.Partial */
-       id
-FROM   outbox,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
-WHERE  id = id_held
-AND    CASE WHEN token = token_held
-            AND    state = 'busy' THEN true END
-FOR    NO KEY UPDATE OF outbox;
-
--- sql/outcome_partial_insert_fired.sql
--- outcome_partial: inserts rows into fired for the rows that outcome_partial_lock.sql locked, before outcome_partial.sql
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Token
-INSERT /* smsq.Partial */ INTO fired
-       (token, outbox_id, at)
-SELECT held.token, held.id, now()
-FROM   outbox AS held,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.token = token_held THEN true END;
-
 -- sql/outcome_partial.sql
--- outcome_partial: running to ready
+-- outcome_partial: running to ready; adds rows to fired
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Token
-UPDATE /* smsq.Partial */ outbox
-SET    lease_till = NULL,
-       state = 'new',
-       token = NULL,
-       sender = NULL,
-       retries = retries - 1
-FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
-WHERE  id = id_held
-AND    CASE WHEN token = token_held
-            AND    state = 'busy' THEN true END
-RETURNING id;
+WITH /* smsq.Partial */ held AS (
+    UPDATE outbox
+    SET    lease_till = NULL,
+           state = 'new',
+           token = NULL,
+           sender = NULL,
+           retries = retries - 1
+    FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
+    WHERE  id = id_held
+    AND    CASE WHEN token = token_held
+                AND    state = 'busy' THEN true END
+    RETURNING id, token_held AS token
+),
+added AS (
+    INSERT INTO fired
+           (token, outbox_id, at)
+    SELECT held.token, held.id, now()
+    FROM   held
+)
+SELECT id
+FROM   held;
 
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes

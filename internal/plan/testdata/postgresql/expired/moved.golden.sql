@@ -112,47 +112,28 @@ WHERE  id = id_held
 AND    CASE WHEN until = until_held THEN true END
 RETURNING id;
 
--- sql/requeue_lock.sql
--- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
--- fence: until as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Until
-SELECT /* movedq.Requeue */
-       id
-FROM   moved_running,
-       unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_held)
-WHERE  id = id_held
-AND    CASE WHEN until = until_held THEN true END
-FOR    UPDATE OF moved_running;
-
--- sql/requeue_move.sql
--- requeue: the rows that requeue_lock.sql locked go to moved before requeue.sql deletes them
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Until
-INSERT /* movedq.Requeue */ INTO moved
-       (id, body)
-SELECT held.id, held.body
-FROM   moved_running AS held,
-       unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.until = until_held THEN true END;
-
 -- sql/requeue.sql
--- requeue: running to ready, no try used
+-- requeue: running to ready, no try used; the rows go to moved
 -- fence: until as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Until
-DELETE /* movedq.Requeue */ FROM moved_running
-USING  unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_held)
-WHERE  id = id_held
-AND    CASE WHEN until = until_held THEN true END
-RETURNING id;
+WITH /* movedq.Requeue */ held AS (
+    DELETE FROM moved_running
+    USING  unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_held)
+    WHERE  id = id_held
+    AND    CASE WHEN until = until_held THEN true END
+    RETURNING id, body
+),
+added AS (
+    INSERT INTO moved
+           (id, body)
+    SELECT held.id, held.body
+    FROM   held
+)
+SELECT id
+FROM   held;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew

@@ -49,41 +49,26 @@ ORDER  BY id
 LIMIT  $2
 FOR    UPDATE SKIP LOCKED;
 
--- sql/complete_lock.sql
--- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID
-SELECT /* jobsq.Complete */
-       id
-FROM   jobs
-WHERE  id = ANY ($1::bigint[])
-AND    CASE WHEN last_retry <= now() THEN true END
-FOR    UPDATE OF jobs;
-
--- sql/complete_insert_runs.sql
--- complete: inserts rows into runs for the rows that complete_lock.sql locked, before complete.sql
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch ID
-INSERT /* jobsq.Complete */ INTO runs
-       (job_id, at)
-SELECT held.id, statement_timestamp()
-FROM   jobs AS held
-WHERE  held.id = ANY ($1::bigint[]);
-
 -- sql/complete.sql
--- complete: running to done
+-- complete: running to done; adds rows to runs
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: batch ID
-DELETE /* jobsq.Complete */ FROM jobs
-WHERE  id = ANY ($1::bigint[])
-AND    CASE WHEN last_retry <= now() THEN true END
-RETURNING id;
+WITH /* jobsq.Complete */ held AS (
+    DELETE FROM jobs
+    WHERE  id = ANY ($1::bigint[])
+    AND    CASE WHEN last_retry <= now() THEN true END
+    RETURNING id
+),
+added AS (
+    INSERT INTO runs
+           (job_id, at)
+    SELECT held.id, statement_timestamp()
+    FROM   held
+)
+SELECT id
+FROM   held;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used

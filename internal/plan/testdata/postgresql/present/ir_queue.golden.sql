@@ -96,52 +96,31 @@ WHERE  id = ANY (ARRAY(
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, name, scheduled_at, enqueued_at, dequeued_at;
 
--- sql/complete_lock.sql
--- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
--- fence: dequeued_at as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch DequeuedAt
-SELECT /* irqueue.Complete */
-       id
-FROM   ir_queue,
-       unnest($1::bigint[], $2::timestamp[]) AS job (id_held, dequeued_at_held)
-WHERE  id = id_held
-AND    CASE WHEN dequeued_at = dequeued_at_held
-            AND    dequeued_at IS NOT NULL
-            AND    finished_at IS NULL THEN true END
-FOR    NO KEY UPDATE OF ir_queue;
-
--- sql/complete_insert_notes.sql
--- complete: inserts rows into notes for the rows that complete_lock.sql locked, before complete.sql
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch DequeuedAt
-INSERT /* irqueue.Complete */ INTO notes
-       (told_at, seen_at)
-SELECT ((now() AT TIME ZONE 'UTC') + interval '1 hour'), (now() + interval '1 hour')
-FROM   ir_queue AS held,
-       unnest($1::bigint[], $2::timestamp[]) AS job (id_held, dequeued_at_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.dequeued_at = dequeued_at_held THEN true END;
-
 -- sql/complete.sql
--- complete: running to done
+-- complete: running to done; adds rows to notes
 -- fence: dequeued_at as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch DequeuedAt
-UPDATE /* irqueue.Complete */ ir_queue
-SET    finished_at = (now() AT TIME ZONE 'UTC')
-FROM   unnest($1::bigint[], $2::timestamp[]) AS job (id_held, dequeued_at_held)
-WHERE  id = id_held
-AND    CASE WHEN dequeued_at = dequeued_at_held
-            AND    dequeued_at IS NOT NULL
-            AND    finished_at IS NULL THEN true END
-RETURNING id;
+WITH /* irqueue.Complete */ held AS (
+    UPDATE ir_queue
+    SET    finished_at = (now() AT TIME ZONE 'UTC')
+    FROM   unnest($1::bigint[], $2::timestamp[]) AS job (id_held, dequeued_at_held)
+    WHERE  id = id_held
+    AND    CASE WHEN dequeued_at = dequeued_at_held
+                AND    dequeued_at IS NOT NULL
+                AND    finished_at IS NULL THEN true END
+    RETURNING id
+),
+added AS (
+    INSERT INTO notes
+           (told_at, seen_at)
+    SELECT ((now() AT TIME ZONE 'UTC') + interval '1 hour'), (now() + interval '1 hour')
+    FROM   held
+)
+SELECT id
+FROM   held;
 
 -- sql/retry.sql
 -- retry: running to ready

@@ -101,89 +101,51 @@ WHERE  id = id_held
 AND    CASE WHEN handle = handle_held THEN true END
 RETURNING id;
 
--- sql/retry_lock.sql
--- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
--- fence: handle as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Handle
-SELECT /* waitingq.Fail */
-       id
-FROM   active,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, handle_held)
-WHERE  id = id_held
-AND    CASE WHEN handle = handle_held THEN true END
-FOR    UPDATE OF active;
-
--- sql/retry_move.sql
--- retry: the rows that retry_lock.sql locked go to waiting before retry.sql deletes them
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Handle
-INSERT /* waitingq.Fail */ INTO waiting
-       (id, body)
-SELECT held.id, held.body
-FROM   active AS held,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, handle_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.handle = handle_held THEN true END;
-
 -- sql/retry.sql
--- retry: running to ready
+-- retry: running to ready; the rows go to waiting
 -- fence: handle as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Handle
-DELETE /* waitingq.Fail */ FROM active
-USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, handle_held)
-WHERE  id = id_held
-AND    CASE WHEN handle = handle_held THEN true END
-RETURNING id;
-
--- sql/requeue_lock.sql
--- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
--- fence: handle as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Handle
-SELECT /* waitingq.Requeue */
-       id
-FROM   active,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, handle_held)
-WHERE  id = id_held
-AND    CASE WHEN handle = handle_held THEN true END
-FOR    UPDATE OF active;
-
--- sql/requeue_move.sql
--- requeue: the rows that requeue_lock.sql locked go to waiting before requeue.sql deletes them
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Handle
-INSERT /* waitingq.Requeue */ INTO waiting
-       (id, body)
-SELECT held.id, held.body
-FROM   active AS held,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, handle_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.handle = handle_held THEN true END;
+WITH /* waitingq.Fail */ held AS (
+    DELETE FROM active
+    USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, handle_held)
+    WHERE  id = id_held
+    AND    CASE WHEN handle = handle_held THEN true END
+    RETURNING id, body
+),
+added AS (
+    INSERT INTO waiting
+           (id, body)
+    SELECT held.id, held.body
+    FROM   held
+)
+SELECT id
+FROM   held;
 
 -- sql/requeue.sql
--- requeue: running to ready, no try used
+-- requeue: running to ready, no try used; the rows go to waiting
 -- fence: handle as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Handle
-DELETE /* waitingq.Requeue */ FROM active
-USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, handle_held)
-WHERE  id = id_held
-AND    CASE WHEN handle = handle_held THEN true END
-RETURNING id;
+WITH /* waitingq.Requeue */ held AS (
+    DELETE FROM active
+    USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, handle_held)
+    WHERE  id = id_held
+    AND    CASE WHEN handle = handle_held THEN true END
+    RETURNING id, body
+),
+added AS (
+    INSERT INTO waiting
+           (id, body)
+    SELECT held.id, held.body
+    FROM   held
+)
+SELECT id
+FROM   held;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew

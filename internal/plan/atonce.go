@@ -1,0 +1,202 @@
+package plan
+
+// This file writes a step that adds rows to other tables as one statement, where the server
+// takes sub-statements that write.
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// added is a sub-statement that adds rows to another table.
+type added struct {
+	beside
+	Name  string
+	Where []string
+}
+
+// isOne reports whether a step over claimed jobs, whose rows the statement may lock, and what it
+// adds to other tables can be one statement, in which every part sees the tables as they were when
+// it began: it looks at nothing but the rows that it writes itself, and no trigger looks either.
+func (b *builder) isOne(t *queue.Transition) bool {
+	event := "update"
+	if t.Delete {
+		event = "delete"
+	}
+	own := b.spec.Table
+	switch {
+	case len(t.With) == 0, !b.can(dialect.WritingWith), !b.batches("arrays"), !b.canReturnFresh(), b.rows != nil,
+		own.View, mayFire(own, event), b.movesKey(t.Name), len(locked(b.leaving(t))) < len(b.leaving(t)):
+		return false
+	case slices.ContainsFunc(b.pkg.Key, func(f *Field) bool { return f.RowID }), len(b.refreshedBy(t)) > 0:
+		return false
+	}
+	for _, c := range t.With {
+		if c.Verb != "insert" || c.Key != nil || c.Known == nil || c.Known == own || c.Known.View || mayFire(c.Known, "insert") || !b.looksNowhere(c.When) {
+			return false
+		}
+		for _, v := range c.Set {
+			if v.Value.Kind == queue.SQLExpr && !b.looksNowhere(v.Value.Text) {
+				return false
+			}
+			if of := v.Value.Other; !t.Delete && of != nil && !b.outlasts(t, of) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// mayFire reports whether a trigger may look at what a statement does, or change it.
+func mayFire(t *schema.Table, event string) bool {
+	return slices.ContainsFunc(t.Triggers, func(g *schema.Trigger) bool {
+		return !g.Disabled && (g.Events == nil || slices.Contains(g.Events, event))
+	})
+}
+
+// refreshedBy are the fields of a job that a step reads back.
+func (b *builder) refreshedBy(t *queue.Transition) []*Field {
+	if t.Name != queue.Renew && t.Name != queue.Start {
+		return nil
+	}
+	return b.refreshed(t)
+}
+
+// looksNowhere reports whether SQL of the user's surely reads no table.
+func (b *builder) looksNowhere(text string) bool {
+	p := queue.PiecesOf(text)
+	for i, piece := range p {
+		word := strings.ToLower(piece)
+		if word == "select" || word == "table" {
+			return false
+		}
+		called := i+1 < len(p) && p[i+1] == "(" && (p.IsName(i) || strings.HasPrefix(piece, `"`))
+		if called && !slices.Contains(strings.Fields(b.d.ReadsNothing), word) {
+			return false
+		}
+	}
+	return true
+}
+
+// outlasts reports whether a row that a step has updated tells what it held before in a column.
+func (b *builder) outlasts(t *queue.Transition, c *schema.Column) bool {
+	return !c.Generated && (!slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c }) || b.asItWas() != "" || b.heldField(c) != nil)
+}
+
+// asItWas is what stands before a column that RETURNING shall give as it was, "" where it cannot.
+func (b *builder) asItWas() string {
+	was := ""
+	if b.can(dialect.ReturningOld) {
+		was = b.d.Fragments["was"].At(b.version)
+	}
+	if strings.EqualFold(b.spec.Table.Name+".", was) {
+		return ""
+	}
+	return was
+}
+
+// heldField returns the field of a column that the step compares with what the claim left there.
+func (b *builder) heldField(c *schema.Column) *Field {
+	for _, f := range b.compared() {
+		if !f.RowID && b.columnOf(f) == c {
+			return f
+		}
+	}
+	return nil
+}
+
+// addBeside has a statement that writes the rows of a batch add rows to other tables as well: what
+// it returns of those is kept under a name, from which the others take their values. It returns false where
+// these ask for what the rows do not tell any more.
+func (s *scope) addBeside(v *values, t *queue.Transition, rows, held []*Field) (tables []string, ok bool) {
+	prefix := s.prefix
+	defer func() { s.prefix = prefix }()
+	named := func(word string) string {
+		name := s.alias(word)
+		for slices.ContainsFunc(t.With, func(c *queue.Companion) bool { return strings.EqualFold(c.Table, name) }) {
+			name += "_rows"
+		}
+		return name
+	}
+	v.Names.Row = named("held")
+	s.prefix = v.Names.Row + "."
+	adds := named("added")
+	var texts []string
+	for i, c := range t.With {
+		a := added{beside: s.besideOf(c), Name: adds}
+		if i > 0 {
+			a.Name += "_" + string(rune('1'+i))
+		}
+		if c.When != "" {
+			a.Where = []string{s.raw(c.When)}
+		}
+		v.Added = append(v.Added, a)
+		texts = append(append(texts, a.Values...), a.Where...)
+		if name := plainText(c.QualifiedName()); !slices.Contains(tables, name) {
+			tables = append(tables, name)
+		}
+	}
+	s.prefix = prefix
+	text := literals.ReplaceAllString(strings.Join(texts, " "), "''")
+	for _, c := range s.spec.Table.Columns {
+		name := s.d.Ident(c.Name)
+		isKey := slices.ContainsFunc(rows, func(f *Field) bool { return f.Column == c.Name })
+		switch f := s.heldField(c); {
+		case !isKey && !source.Mentions(text, c.Name):
+		case t.Delete || !slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c }):
+			v.Taken = append(v.Taken, name)
+			if !t.Delete && c.Generated {
+				return nil, false
+			}
+		case f != nil:
+			v.Taken = append(v.Taken, v.Batch.Values[len(s.pkg.Key)+slices.Index(held, f)]+" AS "+name)
+		case s.asItWas() != "":
+			v.Taken = append(v.Taken, s.asItWas()+name+" AS "+name)
+		default:
+			return nil, false
+		}
+	}
+	for _, f := range s.settle.extra {
+		if name := s.settle.carried[s.columnOf(f)].name; source.Mentions(text, strings.Trim(name, `"`)) {
+			v.Taken = append(v.Taken, name)
+		}
+	}
+	v.Returning = s.read(rows)
+	return tables, true
+}
+
+// extraOfAll is what comes with each job of a batch for the step and for what it adds to other tables.
+func (b *builder) extraOfAll(name queue.TransitionName, t *queue.Transition, own []*Field) []*Field {
+	add := func(f *Field) {
+		if !slices.Contains(own, f) {
+			own = append(own, f)
+		}
+	}
+	for _, c := range t.With {
+		for _, f := range b.carries(c) {
+			add(f)
+		}
+		if name == queue.Finish {
+			for _, given := range c.Givens() {
+				add(b.argumentBeside(c, given).Field)
+			}
+		}
+	}
+	return own
+}
+
+// addsText says in a head comment what else the statement of a step does.
+func addsText(t *queue.Transition, tables []string) string {
+	switch {
+	case !t.With[0].Move:
+		return "; adds rows to " + enumerated(tables)
+	case len(tables) == 1:
+		return "; the rows go to " + tables[0]
+	}
+	return "; the rows go to " + tables[0] + ", and others are added to " + enumerated(tables[1:])
+}

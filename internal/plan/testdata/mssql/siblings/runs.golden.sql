@@ -1,0 +1,580 @@
+-- Package runsq uses the table runs as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Drop------------> (deleted)
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> failed, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover lets them fail.
+--
+-- Besides the queue's own rows it writes orders (Complete, Fail, Recover); ended (Drop), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates runs_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: no column says when a claim in column "taken" has run out, but whoever asks (timeout=arg): all have to say the same, for the shortest takes jobs away from those who run them
+-- note: on giveup, column "state" gets 'lost' as qgen:on says, not 'failed' as qgen:status would
+-- note: no order is said: rows are taken in the order of the key, id
+-- note: the fence compares column "taken", which counts whole seconds: two claims within one second look alike
+-- note: also: done writes orders behind the rows of runs, which its SQL reads; {row} is there as the step leaves it
+-- note: also: fail writes orders behind the rows of runs, which its SQL reads; {row} is there as the step leaves it
+-- note: warning: also: drop reads runs while the rows are there still that the step takes away: leave out the row of the job itself, and call it with one job at a time, since of several each finds the others; two calls at once do not see what the other is writing: an update before it, of a row of a table that their jobs share, has them follow one another
+-- note: also: giveup writes orders behind the rows of runs, which its SQL reads; {row} is there as the step leaves it
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* runsq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, order_id, state, taken
+    FROM   runs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'new'
+    ORDER  BY id
+)
+UPDATE picked
+SET    state = 'busy',
+       taken = DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME())
+OUTPUT inserted.id, inserted.order_id, inserted.taken;
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: taken as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Taken
+SELECT /* runsq.Complete */
+       id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           taken_held bigint '$[1]'
+       ) AS job
+       INNER LOOP JOIN runs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  taken = taken_held
+AND    state = 'busy';
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Taken
+UPDATE /* runsq.Complete */ runs
+SET    state = 'done'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           taken_held bigint '$[1]'
+       ) AS job
+       INNER LOOP JOIN runs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  taken = taken_held
+AND    state = 'busy';
+
+-- sql/complete_update_orders_lock.sql
+-- complete: locks the rows of orders that complete_update_orders.sql writes, so that it reads what others have written who had them locked
+-- locks: the rows of orders, until commit
+-- index: the key; of orders one that begins with id
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+UPDATE /* runsq.Complete */ orders
+SET    state = orders.state
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN runs AS held WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  held.id = id_held
+       INNER JOIN orders
+       ON  orders.id = held.order_id;
+
+-- sql/complete_update_orders.sql
+-- complete: updates rows of orders for the rows that complete_lock.sql locked, behind complete.sql, which wrote what it reads
+-- locks: the rows it writes, until commit
+-- index: the key; of orders one that begins with id
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+UPDATE /* runsq.Complete */ orders
+SET    state = (case when exists (select 1 from runs o where o.order_id = held.order_id and o.state in ('new', 'busy')) then 'open' else 'closed' end)
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN runs AS held WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  held.id = id_held
+       INNER JOIN orders
+       ON  orders.id = held.order_id;
+
+-- sql/fail_lock.sql
+-- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- fence: taken as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Taken
+SELECT /* runsq.Fail */
+       id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           taken_held bigint '$[1]'
+       ) AS job
+       INNER LOOP JOIN runs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  taken = taken_held
+AND    state = 'busy';
+
+-- sql/fail_update_orders.sql
+-- fail: updates rows of orders for the rows that fail_lock.sql locked, before fail.sql; jobs that share one are added up
+-- locks: the rows it writes, until commit
+-- index: the key; of orders one that begins with id
+-- isolation: read committed
+-- arguments: 1: batch_all ID Taken
+UPDATE /* runsq.Fail */ orders
+SET    failed = (orders.failed + shared.jobs)
+FROM   (
+           SELECT held.order_id AS of_id,
+                  count(*) AS jobs
+           FROM   OPENJSON(@p1) WITH (
+                      id_held bigint '$[0]',
+                      taken_held bigint '$[1]'
+                  ) AS job
+                  INNER LOOP JOIN runs AS held WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+                  ON  held.id = id_held
+           WHERE  held.taken = taken_held
+           GROUP  BY held.order_id
+       ) AS shared
+       INNER JOIN orders
+       ON  orders.id = shared.of_id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Taken
+UPDATE /* runsq.Fail */ runs
+SET    state = 'failed'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           taken_held bigint '$[1]'
+       ) AS job
+       INNER LOOP JOIN runs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  taken = taken_held
+AND    state = 'busy';
+
+-- sql/fail_update_orders_2.sql
+-- fail: updates rows of orders for the rows that fail_lock.sql locked, behind fail.sql, which wrote what it reads
+-- locks: the rows it writes, until commit
+-- index: the key; of orders one that begins with id
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+UPDATE /* runsq.Fail */ orders
+SET    state = (case when exists (select 1 from runs o where o.order_id = orders.id and o.state in ('new', 'busy')) then 'open' else 'closed' end)
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN runs AS held WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  held.id = id_held
+       INNER JOIN orders
+       ON  orders.id = held.order_id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Taken
+UPDATE /* runsq.Requeue */ runs
+SET    state = 'new',
+       taken = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           taken_held bigint '$[1]'
+       ) AS job
+       INNER LOOP JOIN runs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  taken = taken_held
+AND    state = 'busy';
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Taken
+UPDATE /* runsq.Extend */ runs
+SET    taken = DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME())
+OUTPUT inserted.id, inserted.taken
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           taken_held bigint '$[1]'
+       ) AS job
+       INNER LOOP JOIN runs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  taken = taken_held
+AND    state = 'busy';
+
+-- sql/outcome_drop_lock.sql
+-- outcome_drop: locks the rows of jobs whose claims are still theirs, which outcome_drop.sql then writes
+-- fence: taken as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Taken
+SELECT /* runsq.Drop */
+       id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           taken_held bigint '$[1]'
+       ) AS job
+       INNER LOOP JOIN runs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  taken = taken_held
+AND    state = 'busy';
+
+-- sql/outcome_drop_insert_ended.sql
+-- outcome_drop: inserts rows into ended for the rows that outcome_drop_lock.sql locked, before outcome_drop.sql
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Taken
+INSERT /* runsq.Drop */ INTO ended
+       (order_id)
+SELECT held.order_id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           taken_held bigint '$[1]'
+       ) AS job
+       INNER LOOP JOIN runs AS held WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  held.id = id_held
+WHERE  held.taken = taken_held
+AND    (not exists (select 1 from runs o where o.order_id = held.order_id and o.id <> held.id));
+
+-- sql/outcome_drop.sql
+-- outcome_drop: running to deleted
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Taken
+DELETE /* runsq.Drop */ runs
+OUTPUT deleted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           taken_held bigint '$[1]'
+       ) AS job
+       INNER LOOP JOIN runs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  taken = taken_held
+AND    state = 'busy';
+
+-- sql/recover_failed_lock.sql
+-- recover_failed: locks rows, which recover_failed.sql then writes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (state, id), which finds the rows that somebody has by state
+-- isolation: read committed
+-- arguments: 1: limit, 2: timeout
+SELECT /* runsq.Recover */ TOP (@p1)
+       id
+FROM   runs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+WHERE  state = 'busy'
+AND    taken <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - FLOOR(@p2);
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim to failed, of the rows that recover_failed_lock.sql locked
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+UPDATE /* runsq.Recover */ runs
+SET    state = 'lost'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN runs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  state = 'busy';
+
+-- sql/recover_failed_update_orders_lock.sql
+-- recover_failed: locks the rows of orders that recover_failed_update_orders.sql writes, so that it reads what others have written who had them locked
+-- locks: the rows of orders, until commit
+-- index: the key; of orders one that begins with id
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+UPDATE /* runsq.Recover */ orders
+SET    state = orders.state
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN runs AS held WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  held.id = id_held
+       INNER JOIN orders
+       ON  orders.id = held.order_id;
+
+-- sql/recover_failed_update_orders.sql
+-- recover_failed: updates rows of orders for the rows that recover_failed_lock.sql locked, behind recover_failed.sql, which wrote what it reads
+-- locks: the rows it writes, until commit
+-- index: the key; of orders one that begins with id
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+UPDATE /* runsq.Recover */ orders
+SET    state = (case when exists (select 1 from runs o where o.order_id = held.order_id and o.state in ('new', 'busy')) then 'open' else 'lost' end)
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN runs AS held WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  held.id = id_held
+       INNER JOIN orders
+       ON  orders.id = held.order_id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* runsq.Redrive */ picked AS (
+    SELECT TOP (@p1)
+           id, state, taken
+    FROM   runs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state IN ('failed', 'lost')
+)
+UPDATE picked
+SET    state = 'new',
+       taken = NULL
+OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, id); it reads those that are not old enough as well, which one on (state, taken) would not
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* runsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   runs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'done'
+    AND    taken <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - FLOOR(@p2)
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, id); it reads those that are not old enough as well, which one on (state, taken) would not
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* runsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   runs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state IN ('failed', 'lost')
+    AND    taken <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - FLOOR(@p2)
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new ID, 2: new OrderID
+INSERT /* runsq.Enqueue */ INTO runs
+       (id, order_id)
+OUTPUT inserted.id
+VALUES (@p1, @p2);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: timeout
+SELECT /* runsq.Stats */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'done' THEN 1 END) AS done,
+       count(CASE WHEN state IN ('failed', 'lost') THEN 1 END) AS failed,
+       count(CASE WHEN state = 'busy' AND taken <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - FLOOR(@p1) THEN 1 END) AS expired,
+       (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN state = 'busy' THEN taken END)) * 1.0 AS oldest_running
+FROM   runs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* runsq.Peek */ TOP (@p1)
+       id, order_id
+FROM   runs WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'new'
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* runsq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* runsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('order_id', 'bigint'),
+                  ('state', 'varchar'),
+                  ('taken', 'bigint')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'runs'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_columns_also.sql
+-- verify: columns of orders
+-- locks: none
+SELECT /* runsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('state', 'varchar'),
+                  ('id', 'bigint'),
+                  ('failed', 'int')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'orders'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_columns_also2.sql
+-- verify: columns of ended
+-- locks: none
+SELECT /* runsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('order_id', 'bigint')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'ended'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* runsq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('runs')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('runs')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* runsq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('runs_ready', 'state, id', 'state', '')
+       ) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           CROSS  APPLY (
+                      SELECT (
+                                 SELECT LOWER(c.name) + CASE k.is_descending_key WHEN 1 THEN ' desc' ELSE '' END + ', '
+                                 FROM   sys.index_columns AS k
+                                 INNER  JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
+                                 WHERE  k.object_id = have.object_id
+                                 AND    k.index_id = have.index_id
+                                 AND    k.key_ordinal > 0
+                                 ORDER  BY k.key_ordinal
+                                 FOR    XML PATH('')) AS columns,
+                             REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LOWER(COALESCE(have.filter_definition, '')),
+                                 '(', ''), ')', ''), '[', ''), ']', ''), '"', ''), ' ', '') AS predicate
+                  ) AS made
+           WHERE  have.object_id = OBJECT_ID('runs')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1
+                   OR want.columns <> ''
+                   AND have.type IN (1, 2)
+                   AND (CHARINDEX(want.columns + ', ', made.columns) = 1 OR made.columns = want.least + ', ')
+                   AND made.predicate = want.predicate)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX runs_ready ON runs (state, id);
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

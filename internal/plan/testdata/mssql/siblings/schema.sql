@@ -1,0 +1,10 @@
+-- What becomes of an order is told by what its runs have come to.
+CREATE TABLE orders (id bigint NOT NULL PRIMARY KEY, state varchar(10) NOT NULL DEFAULT 'open', failed int NOT NULL DEFAULT 0);
+CREATE TABLE ended (order_id bigint NOT NULL);
+-- qgen:queue runs
+CREATE TABLE runs (
+    id       bigint NOT NULL PRIMARY KEY,
+    order_id bigint NOT NULL,
+    state    varchar(10) NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done failed=failed|lost; on giveup set lost
+    taken    bigint -- qgen:claimed as=epoch timeout=arg expired=fail
+);
