@@ -219,7 +219,8 @@ func (b *builder) noteReads(t *queue.Transition, c *queue.Companion, behind bool
 	if !c.Reads {
 		return
 	}
-	own, other, text := plainText(b.spec.Table.Name), plainText(c.QualifiedName()), ""
+	own, other := plainText(b.spec.Table.Name), plainText(c.QualifiedName())
+	var text string
 	step := string(t.Name)
 	if o := b.spec.Outcome(t.Name); o != nil {
 		step = o.Name

@@ -70,7 +70,7 @@ func siblings[J any](t *testing.T, b base, q ordered[J], within func(tx *sql.Tx)
 
 	// Two sessions end one run each; the second waits for the order and then has to see what the first did.
 	jobs = claim("4")
-	tx, err := b.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	tx, err := b.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	good(t, err)
 	good(t, within(tx).Complete(ctx, jobs[0]))
 	done := make(chan error, 1)
