@@ -523,9 +523,11 @@ func (w *writer) lockTake() []*code.Statement {
 //	if err != nil || len(found) == 0 {
 //		return err
 //	}
+//
+// Where nothing locks rows, it reserves the database ahead of that.
 func (w *writer) lockRows(into, locked, scan string, lock *plan.Statement, from source) []*code.Statement {
 	before, args := w.arguments(lock, from, "")
-	return append(before, unlessNone(into, locked, readCall(reader(lock), scan, w.bound(lock, args)...), empty(locked))...)
+	return append(append(before, w.reserved()...), unlessNone(into, locked, readCall(reader(lock), scan, w.bound(lock, args)...), empty(locked))...)
 }
 
 // unlessNone emits the beginning of an attempt that fills a variable when a call

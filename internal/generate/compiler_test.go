@@ -54,15 +54,15 @@ func newCompiler(t *testing.T) *compiler {
 	return c
 }
 
-// compile returns what is wrong with packages: that they cannot be written down, their SQL, or
-// their Go.
+// compile returns what is wrong with packages: that they cannot be written down, their SQL, that
+// they do not send some of it, or their Go.
 func (c *compiler) compile(packages []*Package) error {
 	for _, p := range packages {
 		files, err := emitPackage(&c.emitter, p)
 		if err != nil {
 			return err
 		}
-		if err := c.check(files); err != nil {
+		if err := errors.Join(unsent(files), c.check(files)); err != nil {
 			return err
 		}
 	}

@@ -641,17 +641,24 @@ func (b *builder) statusType() {
 	if b.takenState() == queue.Claimed {
 		docs[queue.Running] = "jobs that have begun"
 	}
+	// The name of a state alone is that of the value which is written, whatever the order in
+	// which the table lists them.
 	used := map[string]bool{}
+	for _, v := range st.Values {
+		if v.First {
+			used[exported(string(v.State))] = true
+		}
+	}
 	for _, v := range st.Values {
 		name := exported(string(v.State))
 		doc := docs[v.State]
 		if v.State == "" {
 			name, doc = exported(v.Value), "a value that no state names"
 		}
-		if used[name] || name == "" {
+		if !v.First && (used[name] || name == "") {
 			name += exported(v.Value)
 		}
-		for used[name] || name == "" {
+		for !v.First && used[name] || name == "" {
 			name += "X"
 		}
 		used[name] = true

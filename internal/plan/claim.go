@@ -111,7 +111,6 @@ func (b *builder) buildClaim() {
 			b.popLocked(c)
 			if b.hasCompanions(queue.Finish) {
 				c.Ahead, _ = b.companions(queue.Finish, "claim", "Claim", nil)
-				b.reserve()
 			}
 			break
 		}
@@ -734,7 +733,9 @@ func (b *builder) readyRows(name, op string, fields []*Field, head ...string) *S
 // lockStatement reads ready rows and locks them.
 func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 	if b.d.SingleWriter {
-		return b.readyRows("claim_lock", "Claim", fields, strings.NewReplacer("locks and reads", "reads", "locks ready", "reads ready").Replace(head), "locks: none yet; what is written meanwhile undoes the transaction")
+		b.reserve()
+		return b.readyRows("claim_lock", "Claim", fields, strings.NewReplacer("locks and reads", "reads", "locks ready", "reads ready").Replace(head),
+			"locks: none of its own; reserve.sql has locked the database for writing")
 	}
 	s, v := b.newScope(), b.base("Claim")
 	v.Where = s.ready()

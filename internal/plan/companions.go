@@ -32,6 +32,7 @@ type beside struct {
 	Own     []string // the columns that find rows by values of the job's row
 	Match   []string // and those values
 	Fixed   []string // conditions on rows of the table alone
+	Each    []string // what each row must hold beside that of a job, where no index could serve it
 	// Counted and Groups are, where jobs that share a row are counted first, what is selected of
 	// the jobs of a row of the table, and what these have in common.
 	Counted, Groups []string
@@ -112,7 +113,12 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		if c.Known != nil && b.locksWhole(c.Known.Engine) {
 			locks = "locks: the table, while the statement runs"
 		}
-		if c.When != "" {
+		switch {
+		case c.When == "":
+		case b.d.Has(template+"_each") && source.Mentions(c.When, c.Table):
+			template += "_each"
+			v.Beside.Each = append(v.Beside.Matches(), s.raw(c.When))
+		default:
 			v.Where = []string{s.raw(c.When)}
 		}
 		found, did := b.lockFile(file)

@@ -378,7 +378,7 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		}
 		s.Doc = append(s.Doc, text+gone+b.also(name))
 	case queue.Fail:
-		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText(name)+"."+b.anew(name)+gone+b.also(name))
+		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText(name)+"."+b.anew(name)+gone+b.also(name)+b.dropsCause())
 	case queue.Retry:
 		text := b.retried(s) + b.causeText(name) + "."
 		switch is := b.givenBack(name); {
@@ -399,7 +399,7 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 			}
 			text += b.alsoBy(queue.Fail, "it then")
 		}
-		s.Doc = append(s.Doc, text)
+		s.Doc = append(s.Doc, text+b.dropsCause())
 	case queue.Release:
 		is, due := b.givenBack(name), ""
 		if c := b.spec.Due; c != nil && !s.Delay && !is.late && b.writes(name, c) {
@@ -730,21 +730,22 @@ func (b *builder) docClaimed(s *Settle, name queue.TransitionName) {
 		s.Doc = append(s.Doc, "It takes effect when the transaction commits, and needs no locks but those of Claim. A crash before that undoes it and gives the jobs back.")
 		return
 	}
-	since, again := "are settled already", " After an error it may be called again."
+	since, again, held := "are settled already", " After an error it may be called again.", b.heldState()
 	if name == queue.Start {
+		held = "claimed" // those that run have begun
 		since, again = "are begun or settled already", " After an error it may be called again; where it had been done all the same, that returns ErrLost."
 	}
 	if t := b.stepOf(name); t != nil && b.rows == nil && slices.ContainsFunc(b.leaving(t), func(t queue.Test) bool {
 		return t.Op == queue.Raw && source.Mentions(t.SQL, "select")
 	}) {
-		since += ", or other rows say that they are not " + b.heldState() + " any more"
+		since += ", or other rows say that they are not " + held + " any more"
 	}
 	looksHeld := ""
 	if back := b.looksHeld(name); len(back) > 0 && name != queue.Start {
 		since = "have ended already"
 		looksHeld = " A job that " + alternatives(back) + " gave back, and that nobody has claimed since, looks as if it were still held: it acts on that as well."
 	}
-	s.Doc = append(s.Doc, b.actsOn(since)+", it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys."+looksHeld,
+	s.Doc = append(s.Doc, b.actsOn(held, since)+", it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys."+looksHeld,
 		b.settleEnds(s, name, again)+b.rollBackOf(s, name))
 }
 
@@ -803,8 +804,8 @@ func alternatives(words []string) string {
 }
 
 // actsOn says by what a step that settles jobs tells that they are its own, and when they are
-// not; since is what may have become of them.
-func (b *builder) actsOn(since string) string {
+// not; held is the state from which it leads, and since what may have become of them.
+func (b *builder) actsOn(held, since string) string {
 	switch level := b.pkg.Guarantee; {
 	case b.spec.Fence.Said && b.side == nil && (level == queue.FenceClaimed || level == queue.FenceStatus && b.comesBack() != ""):
 		return "It acts only on jobs whose rows hold what their claim wrote to " + b.fenceNames() + ": when something else stands there, or jobs " + since
@@ -813,11 +814,11 @@ func (b *builder) actsOn(since string) string {
 	case level == queue.FenceNone:
 		return "It acts on jobs that nobody has settled, and tells no claim from another: when jobs " + since
 	case b.comesBack() == "":
-		return "It acts only on jobs that are " + b.heldState() + ": when jobs " + since
+		return "It acts only on jobs that are " + held + ": when jobs " + since
 	case len(b.pkg.Fence) > 0:
 		return "It acts only on jobs that are with the worker that claimed them: when jobs are with others, or " + since
 	}
-	return "It acts on jobs that are " + b.heldState() + ", also where others have claimed them since: when jobs were given back, or " + since
+	return "It acts on jobs that are " + held + ", also where others have claimed them since: when jobs were given back, or " + since
 }
 
 // settleEnds says what locks a step takes that settles jobs, what a crash leaves of it, and
@@ -910,6 +911,20 @@ func (b *builder) causeText(name queue.TransitionName) string {
 		}
 	}
 	return " and records the cause in " + plainText(b.spec.Error.Column.Name)
+}
+
+// dropsCause says that nothing keeps the cause that Fail is given, where that is so.
+func (b *builder) dropsCause() string {
+	if b.spec.Error != nil || b.side != nil {
+		return ""
+	}
+	for _, name := range []queue.TransitionName{queue.Retry, queue.Fail} {
+		t := b.spec.Transitions[name]
+		if t != nil && slices.ContainsFunc(t.With, func(c *queue.Companion) bool { return c.Takes(queue.ArgError) }) {
+			return ""
+		}
+	}
+	return " Nothing keeps the cause: no column is said to (qgen:error)."
 }
 
 // givesUp reports whether a step of Recover lets jobs fail.

@@ -696,6 +696,44 @@ func TestHeadsNameWhatSQLiteReads(t *testing.T) {
 	}
 }
 
+// Rows of other jobs are found by the index that the head names, also where SQL says more of them.
+func TestOtherRowsAreFoundOnSQLite(t *testing.T) {
+	named := regexp.MustCompile(`; of the other rows "?(\w+)"? \(`)
+	seen := 0
+	for _, c := range tableCases(t) {
+		if c.engine != "sqlite" {
+			continue
+		}
+		for what, p := range c.variants(t, []string{"3.38"}) {
+			for _, st := range p.Statements() {
+				name := named.FindStringSubmatch(strings.Join(st.Head, "\n"))
+				if name == nil {
+					continue
+				}
+				db, err := sql.Open("sqlite", ":memory:")
+				if err != nil {
+					t.Fatal(err)
+				}
+				db.SetMaxOpenConns(1)
+				if _, err := db.Exec(c.ddl); err != nil {
+					t.Fatal(err)
+				}
+				seen++
+				plan := queryPlan(t, db, p.Sampled(st.SQL), len(st.Args))
+				if !regexp.MustCompile(`SEARCH ` + p.spec.Table.Name + ` USING .*INDEX ` + name[1] + `\b`).MatchString(plan) {
+					t.Errorf("%s, %s: the head of %s says %s, and it reads\n%s", c.name, what, st.Name, name[0], plan)
+				}
+				if err := db.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	if seen < 3 {
+		t.Errorf("only %d statements were seen", seen)
+	}
+}
+
 // Where the schema has the advised indexes as well, what finds jobs reads by the index that its head names and
 // sorts nothing of which the head does not say it, whatever the statistics make of other indexes.
 func TestIndexesAreNamedOnSQLite(t *testing.T) {

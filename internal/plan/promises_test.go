@@ -1591,3 +1591,69 @@ func TestVerifyTellsWhatIsSlow(t *testing.T) {
 	}
 	t.Errorf("no package wants two indexes: %s", errs.Detail())
 }
+
+// The constant of a state without more is the value that is written, in whatever order the
+// table lists them; and of two steps to a job that runs the comment of the second is about
+// jobs that are claimed.
+func TestStatusNamesWhatIsWritten(t *testing.T) {
+	seen, begun := 0, 0
+	everyPlan(t, func(t *testing.T, m made) {
+		if s := m.Start; s != nil {
+			begun++
+			if text := strings.Join(s.Doc, " "); strings.Contains(text, "claimed or running") {
+				t.Errorf("the comment of Start says %q", text)
+			}
+		}
+		finish := m.spec.Transitions[queue.Finish]
+		if m.Status == nil || m.Status.Field == nil || m.Status.GoType != "string" || finish == nil {
+			return
+		}
+		for _, w := range finish.Writes {
+			if w.Column != m.spec.Status.Column || w.Value.Kind != queue.Literal {
+				continue
+			}
+			for _, c := range m.Status.Consts {
+				if c.Name == "StatusDone" {
+					seen++
+					if want := strconv.Quote(w.Value.Text); c.Value != want {
+						t.Errorf("StatusDone is %s, and %s is written", c.Value, want)
+					}
+				}
+			}
+		}
+	})
+	if seen < 50 || begun < 5 {
+		t.Errorf("%d packages and %d with Start were seen", seen, begun)
+	}
+}
+
+// Where nothing keeps the cause that Fail is given its comment says so, and elsewhere it does not.
+func TestCommentsOfCauses(t *testing.T) {
+	kept, dropped := 0, 0
+	everyPlan(t, func(t *testing.T, m made) {
+		var keeps, fails bool
+		var doc string
+		for _, s := range []*Settle{m.Retry, m.Fail} {
+			if s != nil {
+				keeps, fails = keeps || s.KeepsCause(), true
+				doc = cmp.Or(doc, strings.Join(s.Doc, " "))
+			}
+		}
+		switch says := strings.Contains(doc, "Nothing keeps the cause"); {
+		case !fails:
+		case keeps:
+			kept++
+			if says {
+				t.Errorf("the cause is kept, and the comment of Fail says %q", doc)
+			}
+		default:
+			dropped++
+			if !says && m.spec.Error == nil {
+				t.Errorf("nothing keeps the cause, and the comment of Fail says %q", doc)
+			}
+		}
+	})
+	if kept < 50 || dropped < 50 {
+		t.Errorf("only %d and %d packages were seen", kept, dropped)
+	}
+}

@@ -416,6 +416,7 @@ func (b *builder) head(template string, skips bool, lines []string) []string {
 	}
 	if i := starts("locks"); i >= 0 && !strings.HasPrefix(lines[i], "locks: none") {
 		switch {
+		case b.d.SingleWriter && template == "reserve": // that is what it is for
 		case b.d.SingleWriter:
 			lines[i] = "locks: the database for writing, while the statement runs"
 		case b.writesLockless() && !strings.HasPrefix(template, "companion_"):

@@ -1163,7 +1163,7 @@ func (b *binding) unasked(c *Companion, from []config.Value) []config.Value {
 				return false // is complained of where it is read
 			}
 		}
-		b.note("column %q of %s is left out when a job fails because its claim ran out (giveup)", v.Column.Value, c.QualifiedName())
+		b.note("column %q of %s is left out when a job fails because %s (giveup)", v.Column.Value, c.QualifiedName(), b.whyGivenUp())
 		return true
 	})
 }

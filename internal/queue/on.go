@@ -94,8 +94,16 @@ func (b *binding) saidOf(name TransitionName, r *role) bool {
 // job fails because its claim ran out: nobody is there to give one.
 func (b *binding) keepsOnGiveUp(r *role) {
 	if b.spec.Transitions[GiveUp] != nil && !b.drafted(GiveUp, r.column) && !b.saidOf(GiveUp, r) {
-		b.note("column %q stays as it is when a job fails because its claim ran out (giveup)", r.column.Name)
+		b.note("column %q stays as it is when a job fails because %s (giveup)", r.column.Name, b.whyGivenUp())
 	}
+}
+
+// whyGivenUp says why a job is given up, as a clause.
+func (b *binding) whyGivenUp() string {
+	if b.runOut() == nil {
+		return "its worker is gone"
+	}
+	return "its claim ran out"
 }
 
 // absent says of what a transition is made that this queue has not.
@@ -144,7 +152,7 @@ var absent = map[TransitionName]string{
 	Update:  "Enqueue changes a row that is there where qgen:queue says enqueue=update. No step is every change of a row: name those that are meant.",
 	Start:   "A claimed job runs at once. Where it is begun by a step of its own, say which rows are claimed and not begun: claimed=… beside running=… on qgen:status.",
 	Fail:    "Nothing marks a failed row: say failed=… on qgen:status, or failed=delete on qgen:queue.",
-	Renew:   "A claim is renewed where it can run out: it needs qgen:lease, qgen:visible, qgen:heartbeat or qgen:claimed timeout=….",
+	Renew:   "A claim is renewed where it can run out: it needs qgen:lease, qgen:visible, qgen:heartbeat or qgen:claimed timeout=…. What a worker writes while its job runs can be a step of a stage as well: a queue of its own over the same table, strategy=pop done=keep, whose Claim names the job by a topic.",
 	Recover: "A claim is recovered where it can run out and is not simply claimed again: it needs qgen:lease, qgen:claimed timeout=… or qgen:heartbeat beside running=… on qgen:status, or with expired=recover; or recover=start or recover=own on qgen:queue, or recover_if or workers in qgen.yaml.",
 	Redrive: "Nothing tells a failed row: say failed=… on qgen:status.",
 	Purge:   "Purge removes rows of jobs that have ended and whose rows stay: say done=… or failed=… on qgen:status.",

@@ -102,7 +102,7 @@ func (b *binding) readPurgeIf() bool {
 	told := func(t Test) bool {
 		return slices.ContainsFunc(t.Alternatives(), func(x Test) bool { return x.Column != nil && source.Mentions(c.SQL, x.Column.Name) })
 	}
-	if tests := b.told(Running); b.runs() && len(tests) > 0 && !slices.ContainsFunc(tests, told) {
+	if tests := b.all(Running); b.runs() && len(tests) > 0 && !slices.ContainsFunc(tests, told) {
 		b.note("warning: purge_if names no column that tells which rows run, so Purge removes such rows, too, and whoever works on one of them gets ErrLost; and not (%s) leaves them out", strings.ReplaceAll(conjunction(tests), `"`, ""))
 	}
 	return true

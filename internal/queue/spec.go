@@ -770,4 +770,5 @@ type Status struct {
 type StatusValue struct {
 	Value string
 	State StateName // "" when no state names it
+	First bool      // the first that the annotation names of its state, which is written
 }

@@ -117,7 +117,8 @@ func (b *binding) readState(s *statusColumn, state StateName, w *word) {
 // name notes that a constant means a state.
 func (s *statusColumn) name(value string, state StateName) {
 	if !slices.ContainsFunc(s.values, func(v StatusValue) bool { return v.Value == value }) {
-		s.values = append(s.values, StatusValue{Value: value, State: state})
+		first := !slices.ContainsFunc(s.values, func(v StatusValue) bool { return v.State == state })
+		s.values = append(s.values, StatusValue{Value: value, State: state, First: first})
 	}
 }
 

@@ -28,7 +28,7 @@ var (
 )
 
 // Fail makes a job ready again, after a wait that grows with every failure. When no tries are
-// left, it fails for good.
+// left, it fails for good. Nothing keeps the cause: no column is said to (qgen:error).
 //
 // It acts only on the claim that a job came from: when jobs were claimed by others since, or are
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,

@@ -13,7 +13,8 @@ var (
 	failSQL  = statement(failFile)
 )
 
-// Fail marks a job as failed for good. Their rows are deleted.
+// Fail marks a job as failed for good. Their rows are deleted. Nothing keeps the cause: no
+// column is said to (qgen:error).
 //
 // It takes effect when the transaction commits, and needs no locks but those of Claim. A crash
 // before that undoes it and gives the jobs back.

@@ -36,6 +36,9 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	ctx = q.hook.Before(ctx, "claim")
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	err = q.transact(ctx, "claim", func(db DBTX) (err error) {
+		if _, err := exec(ctx, db, reserveSQL); err != nil {
+			return err
+		}
 		jobs = nil
 		found, err := query(ctx, db, scanJob, claimLockSQL, limit)
 		if err != nil || len(found) == 0 {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -176,6 +177,12 @@ func exec(ctx context.Context, db DBTX, text string, args ...any) (int, error) {
 	n, err := result.RowsAffected()
 	return int(n), err
 }
+
+var (
+	//go:embed sql/reserve.sql
+	reserveFile string
+	reserveSQL  = statement(reserveFile)
+)
 
 // statement is a file of sql/ less its head comment: tools that name a statement by its first
 // word would see only the comment.

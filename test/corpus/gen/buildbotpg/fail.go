@@ -13,7 +13,8 @@ var (
 	retrySQL  = statement(retryFile)
 )
 
-// Fail makes a job ready again at once.
+// Fail makes a job ready again at once. Nothing keeps the cause: no column is said to
+// (qgen:error).
 //
 // It acts only on the claim that a job came from: when jobs were claimed by others since, or are
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,

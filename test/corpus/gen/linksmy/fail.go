@@ -17,7 +17,8 @@ var (
 	retrySQL  = statement(retryFile)
 )
 
-// Fail makes a job ready again at once.
+// Fail makes a job ready again at once. Nothing keeps the cause: no column is said to
+// (qgen:error).
 //
 // It acts on jobs that are running, also where others have claimed them since: when jobs were
 // given back, or are settled already, it does the rest and returns an error that is ErrLost and,

@@ -17,7 +17,8 @@ var (
 	retrySQL  = statement(retryFile)
 )
 
-// Fail makes a job ready again at once.
+// Fail makes a job ready again at once. Nothing keeps the cause: no column is said to
+// (qgen:error).
 //
 // It takes effect when the transaction commits, and needs no locks but those of Claim. A crash
 // before that undoes it and gives the jobs back.

@@ -31,7 +31,7 @@ var (
 
 // Fail makes a job ready again, after a wait that grows with every failure. In the same
 // transaction it moves the row to mail. When no tries are left, it fails for good. Its row is
-// deleted then.
+// deleted then. Nothing keeps the cause: no column is said to (qgen:error).
 //
 // It acts only on the claim that a job came from: when jobs were claimed by others since, or are
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,

@@ -13,7 +13,8 @@ var (
 	failSQL  = statement(failFile)
 )
 
-// Fail marks a job as failed for good. Their rows are deleted.
+// Fail marks a job as failed for good. Their rows are deleted. Nothing keeps the cause: no
+// column is said to (qgen:error).
 //
 // It acts on jobs that are running, also where others have claimed them since: when jobs were
 // given back, or are settled already, it does the rest and returns an error that is ErrLost and,

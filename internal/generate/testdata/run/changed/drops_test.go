@@ -2,7 +2,9 @@ package dropsq
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"time"
 )
 
 // A claim that deletes rows writes another table for these alone, in one transaction with that.
@@ -39,5 +41,32 @@ func TestTold(t *testing.T) {
 	}
 	if _, err := q.Claim(ctx, []int64{1}, "lost", 5); err == nil || count("SELECT count(*) FROM drops") != 1 {
 		t.Errorf("a row is gone of which nothing could be told: %v", err)
+	}
+}
+
+// Claim waits for who writes, also where the driver begins transactions without a lock: it does
+// not read before it may write.
+func TestClaimWaitsForAWriter(t *testing.T) {
+	ctx := context.Background()
+	dsn := strings.Replace(database(t), "&_txlock=immediate", "", 1)
+	db, other := opened(t, dsn), opened(t, dsn)
+	if _, err := db.Exec("INSERT INTO drops (id, body) VALUES (1, 'a')"); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := other.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec("INSERT INTO drops (id, body) VALUES (2, 'b')"); err != nil {
+		t.Fatal(err)
+	}
+	committed := make(chan error, 1)
+	time.AfterFunc(time.Second, func() { committed <- tx.Commit() })
+	jobs, err := New(db).Claim(ctx, []int64{1, 2}, "told", 10)
+	if err != nil || len(jobs) != 2 {
+		t.Errorf("%d jobs, %v", len(jobs), err)
+	}
+	if err := <-committed; err != nil {
+		t.Fatal(err)
 	}
 }

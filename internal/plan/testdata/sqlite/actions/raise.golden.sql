@@ -28,7 +28,7 @@
 
 -- sql/claim_lock.sql
 -- claim: reads ready rows, which claim.sql then writes
--- locks: none yet; what is written meanwhile undoes the transaction
+-- locks: none of its own; reserve.sql has locked the database for writing
 -- index: the primary key (id)
 -- arguments: 1: param id int64, 2: limit
 SELECT /* raiseq.Claim */
@@ -61,7 +61,7 @@ WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first
--- locks: the database for writing, while the statement runs
+-- locks: the database for writing, until commit
 -- index: none; it reads nothing
 DELETE /* raiseq.Reserve */ FROM jobs
 WHERE  0;

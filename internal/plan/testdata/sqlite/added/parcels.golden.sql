@@ -155,7 +155,7 @@ RETURNING depot, code;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first
--- locks: the database for writing, while the statement runs
+-- locks: the database for writing, until commit
 -- index: none; it reads nothing
 DELETE /* parcelsq.Reserve */ FROM parcels
 WHERE  0;

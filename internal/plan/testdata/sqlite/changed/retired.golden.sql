@@ -30,7 +30,7 @@
 
 -- sql/claim_lock.sql
 -- claim: reads ready rows, which claim.sql then deletes
--- locks: none yet; what is written meanwhile undoes the transaction
+-- locks: none of its own; reserve.sql has locked the database for writing
 -- index: (kind, id); until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: param kind int64, 2: limit
 SELECT /* retiredq.Claim */
@@ -77,7 +77,7 @@ WHERE  totals.kind = shared.of_kind;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first
--- locks: the database for writing, while the statement runs
+-- locks: the database for writing, until commit
 -- index: none; it reads nothing
 DELETE /* retiredq.Reserve */ FROM retired
 WHERE  0;

@@ -384,7 +384,7 @@ WHERE  task_id IN (
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first
--- locks: the database for writing, while the statement runs
+-- locks: the database for writing, until commit
 -- index: none; it reads nothing
 DELETE /* recallsq.Reserve */ FROM tape_recall
 WHERE  0;

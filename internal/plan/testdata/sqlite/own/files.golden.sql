@@ -182,7 +182,7 @@ RETURNING id;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first
--- locks: the database for writing, while the statement runs
+-- locks: the database for writing, until commit
 -- index: none; it reads nothing
 DELETE /* filesq.Reserve */ FROM files_open
 WHERE  0;

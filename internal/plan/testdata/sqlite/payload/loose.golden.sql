@@ -28,7 +28,7 @@
 
 -- sql/claim_lock.sql
 -- claim: reads ready rows, which claim.sql then deletes
--- locks: none yet; what is written meanwhile undoes the transaction
+-- locks: none of its own; reserve.sql has locked the database for writing
 -- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 SELECT /* looseq.Claim */
@@ -55,6 +55,13 @@ FROM   loose
        LEFT JOIN heads
        ON  (heads.body_id = loose.body_id)
 WHERE  loose.rowid IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
+
+-- sql/reserve.sql
+-- reserve: takes the lock for writing at the beginning of a transaction that reads first
+-- locks: the database for writing, until commit
+-- index: none; it reads nothing
+DELETE /* looseq.Reserve */ FROM loose
+WHERE  0;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

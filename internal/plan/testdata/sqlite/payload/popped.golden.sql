@@ -30,7 +30,7 @@
 
 -- sql/claim_lock.sql
 -- claim: reads ready rows, which claim.sql then deletes
--- locks: none yet; what is written meanwhile undoes the transaction
+-- locks: none of its own; reserve.sql has locked the database for writing
 -- index: (id) WHERE status = 'ready'; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 SELECT /* poppedq.Claim */
@@ -61,6 +61,13 @@ FROM   jobs
        LEFT JOIN heads
        ON  (heads.body_id = jobs.body_id)
 WHERE  jobs.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
+
+-- sql/reserve.sql
+-- reserve: takes the lock for writing at the beginning of a transaction that reads first
+-- locks: the database for writing, until commit
+-- index: none; it reads nothing
+DELETE /* poppedq.Reserve */ FROM jobs
+WHERE  0;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

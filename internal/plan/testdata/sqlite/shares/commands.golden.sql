@@ -83,7 +83,7 @@ RETURNING id;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first
--- locks: the database for writing, while the statement runs
+-- locks: the database for writing, until commit
 -- index: none; it reads nothing
 DELETE /* commandsq.Reserve */ FROM commands
 WHERE  0;

@@ -240,7 +240,7 @@ RETURNING message_id, id;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first
--- locks: the database for writing, while the statement runs
+-- locks: the database for writing, until commit
 -- index: none; it reads nothing
 DELETE /* notedq.Reserve */ FROM d_mm{{.Channel}}
 WHERE  0;

@@ -91,8 +91,16 @@ FROM   journal AS held
 WHERE  (held.id, held.holder) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS holder_held
+           FROM   json_each(?1)))
+AND    EXISTS (
+SELECT 1
+FROM   journal AS held
+WHERE  (held.id, held.holder) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS holder_held
            FROM   json_each(?1))
-AND    +((journal.id <= held.id)))
+AND    +(journal.ident = held.ident
+      AND    (journal.id <= held.id)))
 AND    journal.holder IS NULL
 AND    NOT EXISTS (SELECT 1 FROM (SELECT json_extract(value, '$[0]') AS id_held, json_extract(value, '$[1]') AS holder_held FROM json_each(?1)) AS job WHERE journal.id = id_held);
 
@@ -163,7 +171,7 @@ RETURNING id;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first
--- locks: the database for writing, while the statement runs
+-- locks: the database for writing, until commit
 -- index: none; it reads nothing
 DELETE /* journalq.Reserve */ FROM journal
 WHERE  0;
