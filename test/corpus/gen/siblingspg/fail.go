@@ -13,7 +13,8 @@ var (
 	failSQL  = statement(failFile)
 )
 
-// Fail marks a job as failed for good.
+// Fail marks a job as failed for good. Nothing keeps the cause: no column is said to
+// (qgen:error).
 //
 // It acts only on the claim that a job came from: when jobs were claimed by others since, or are
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,

@@ -94,7 +94,7 @@ WHERE  (held.id IN (?));
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: served_state (state, `rank`, id)
+-- index: served_state (state, place, id)
 SELECT /* pastq.Stats */
        count(*) AS ready
 FROM   served

@@ -38,6 +38,7 @@
 -- note: warning: also: enqueue deletes rows of other jobs whatever state they are in, also those that others run; a state among where: leaves these alone
 -- note: rows are taken as they came, by column "id"
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+-- note: also: enqueue reads jobs as the step leaves it
 
 -- sql/claim.sql
 -- claim: ready to claimed

@@ -339,7 +339,7 @@ WHERE  id IN (
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first
--- locks: the database for writing, while the statement runs
+-- locks: the database for writing, until commit
 -- index: none; it reads nothing
 DELETE /* runsq.Reserve */ FROM runs
 WHERE  0;
