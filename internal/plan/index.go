@@ -1455,7 +1455,7 @@ func (b *builder) advisedBy(w wanted) (*Package, *Index) {
 			made := b.own(ix.made)
 			keys := w
 			keys.beside = nil // it is not worth a further index
-			if w.sorted { // nor is what a caller may leave out, where all rows of what else is asked for are read anyway
+			if w.sorted {     // nor is what a caller may leave out, where all rows of what else is asked for are read anyway
 				keys.columns = slices.Concat(w.columns[:w.fixed], slices.DeleteFunc(slices.Clone(w.columns[w.fixed:]), func(k indexKey) bool {
 					return k.spare && slices.Contains(w.asked, k.column)
 				}))
@@ -1587,7 +1587,7 @@ func (b *builder) usesHead(w wanted) string {
 	if have != nil {
 		text = b.existingText(have)
 	} else if _, shared := b.advisedBy(w); shared != nil && w.kind == claim.kind {
-		text = strings.TrimPrefix(shared.On, b.spec.Table.QualifiedName()+" ")
+		text = b.sharedText(shared)
 	} else {
 		for _, other := range append([]wanted{claim}, b.groupIndexes()...) {
 			if other.kind == w.kind && w.kind != claim.kind {
@@ -1806,9 +1806,18 @@ func (b *builder) ledTo(tests []queue.Test) (by *schema.Index, text string, rest
 		look(ix, func() string { return b.existingText(ix) })
 	}
 	if claim := b.claimIndex(); b.rows == nil && len(claim.columns) > 0 && b.serving(claim) == nil {
-		look(b.made(claim), func() string { return b.indexText(claim) })
+		if _, shared := b.advisedBy(claim); shared != nil {
+			look(b.own(shared.made), func() string { return b.sharedText(shared) })
+		} else {
+			look(b.made(claim), func() string { return b.indexText(claim) })
+		}
 	}
 	return by, text, rest
+}
+
+// sharedText describes an index that another package over the table advises.
+func (b *builder) sharedText(ix *Index) string {
+	return strings.TrimPrefix(ix.On, b.spec.Table.QualifiedName()+" ")
 }
 
 // ledToReady returns which index of the table leads to ready rows, though not in their order: also one

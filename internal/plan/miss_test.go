@@ -22,7 +22,7 @@ func TestNearestIndexIsTold(t *testing.T) {
 		"CREATE INDEX a ON jobs (state, kind)":       "a does not serve: it does not have created, so that what it finds would be sorted",
 		"CREATE INDEX a ON jobs (kind, created)":     "a does not serve: it has created before state, which tells the rows that are wanted",
 		"CREATE INDEX a ON jobs (state, host, kind)": "a does not serve: behind state it has host, which is neither compared with one value nor what comes next in the order",
-		"CREATE INDEX a ON jobs (kind); CREATE INDEX b ON jobs (kind, state)": "", // the advice tells of it
+		"CREATE INDEX a ON jobs (kind); CREATE INDEX b ON jobs (kind, state)": "b does not serve: it does not have created, so that what it finds would be sorted",
 		"CREATE INDEX a ON jobs (kind, created) WHERE state = 'busy'":         "a does not serve: its predicate does not follow from what the statement asks",
 		"CREATE INDEX a ON jobs USING hash (kind)":                            "a does not serve: it is of the kind hash",
 	} {

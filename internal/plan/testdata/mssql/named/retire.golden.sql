@@ -50,7 +50,7 @@ OUTPUT inserted.id, CONVERT(varchar(27), inserted.made, 126),
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, run_at)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* retireq.Purge */ picked AS (

@@ -96,7 +96,7 @@ WHERE  (held.id IN (?));
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: (state)
+-- index: (state, place, id)
 SELECT /* historyq.Stats */
        count(*) AS ready
 FROM   events

@@ -77,7 +77,7 @@ SELECT /* againq.EnqueueMany */
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: (active, complete, id)
+-- index: (active, complete)
 SELECT /* againq.Stats */
        count(CASE WHEN complete = 0 THEN 1 END) AS ready,
        count(CASE WHEN complete = 1 THEN 1 END) AS done

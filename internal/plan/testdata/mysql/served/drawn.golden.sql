@@ -230,7 +230,7 @@ SET    state = 'Broken',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind)
+-- index: (state, kind, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* drawnq.Redrive */ (
@@ -248,7 +248,7 @@ SET    state = 'New',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind)
+-- index: (state, kind, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* drawnq.Purge */ descriptors
@@ -264,7 +264,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind)
+-- index: (state, kind, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* drawnq.Purge */ descriptors

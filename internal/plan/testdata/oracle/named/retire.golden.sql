@@ -70,7 +70,7 @@ END;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit
 DELETE /* retireq.Purge */ FROM JOBS
 WHERE  ROWID IN (

@@ -56,7 +56,7 @@ FROM   tasks;
 -- sql/stats_of.sql
 -- stats: counts by state the rows that a claim with the same id and owner_id is for
 -- locks: none
--- index: (owner_id, id)
+-- index: (owner_id) WHERE owner_id IS NOT NULL
 -- arguments: 1: param id *int32, 2: param ownerID int32
 SELECT /* mineq.StatsOf */
        count(*) AS ready
