@@ -5,6 +5,7 @@ package plan
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/dialect"
@@ -130,7 +131,7 @@ func (s *scope) addBeside(v *values, t *queue.Transition, rows, held []*Field) (
 	for i, c := range t.With {
 		a := added{beside: s.besideOf(c), Name: adds}
 		if i > 0 {
-			a.Name += "_" + string(rune('1'+i))
+			a.Name += "_" + strconv.Itoa(i+1)
 		}
 		if c.When != "" {
 			a.Where = []string{s.raw(c.When)}
