@@ -135,7 +135,7 @@ func (b *builder) readyIndex(unordered bool) wanted {
 	w.kind, w.name, w.lacking = "ready", b.indexName("ready"), slowClaim
 	w.why = "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"
 	if w.plain {
-		if w.columns = b.heldFirst(leading(w.where)); len(b.several()) > 0 && b.pkg.Strategy != "hold" {
+		if w.columns = leading(w.where); len(b.several()) > 0 && b.pkg.Strategy != "hold" {
 			w.columns = nil // they are the same in rows that have ended
 		}
 		switch several := b.several(); {
@@ -526,19 +526,6 @@ func (b *builder) wantedFor(tests []queue.Test) wanted {
 // value, or finds it null.
 func (b *builder) members() []queue.Test {
 	return slices.DeleteFunc(b.read(b.spec.Members), func(t queue.Test) bool { return t.Op == queue.Raw || !b.indexable(t) })
-}
-
-// heldFirst returns the keys of ready rows with those first of which running rows have one value, or a few, as
-// well: such an index leads to these, and to finished ones.
-func (b *builder) heldFirst(keys []indexKey) []indexKey {
-	last := func(k indexKey) int {
-		if slices.ContainsFunc(b.spec.Held, func(t queue.Test) bool { return t.Column == k.column && constant(t) && points(t) }) {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(keys, func(x, y indexKey) int { return last(x) - last(y) })
-	return keys
 }
 
 // switches returns what SQL says of ready rows, as ready_if does, where it compares a column with one value, or
