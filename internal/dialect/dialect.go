@@ -43,6 +43,7 @@ const (
 	ExprIndex     Capability = "expression_index" // an index can hold an expression
 	LastInsertID  Capability = "last_insert_id"   // the driver tells the number that a new row was given
 	ReturningOld  Capability = "returning_old"    // RETURNING gives a column as it was
+	PrefixIndex   Capability = "prefix_index"     // an index serves a condition on the beginning of a text, prefix_exact
 	WritingWith   Capability = "writing_with"     // a statement in WITH may write, and the others take what it returns
 	LocksSorted   Capability = "locks_sorted"     // a read that sorts and locks, locks all that it sorts
 	TargetOnce    Capability = "target_once"      // an UPDATE or DELETE reads its table in no sub-query that is not a derived table
@@ -92,7 +93,7 @@ var capabilities = []Capability{
 	PartialIndex, LowHint, AskedLimit, KeyTie, BoundedKeys, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, ReadsLocked, TargetOnce,
 	PredicateProof, PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAlike, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
-	FixedAmid, LocksNewest, WritingWith,
+	FixedAmid, LocksNewest, WritingWith, PrefixIndex,
 	PartitionsBlock, IncrementalSort, NullFixed, NullsApart, EqualityFirst, PredicateRules, IndexCompare, IndexFilter, IndexInclude, UnequalRange, NamedIndex,
 }
 

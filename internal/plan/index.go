@@ -424,8 +424,8 @@ func (b *builder) ownCollation(c *schema.Column) bool {
 // prefixForm is how a condition on the beginning of a column is written: one that an index serves, where the
 // server has that and the collation bears it.
 func (b *builder) prefixForm(c *schema.Column) string {
-	if form := b.d.Fragments["prefix_exact"].At(b.version); form != "" && !b.ownCollation(c) {
-		return form
+	if b.can(dialect.PrefixIndex) && !b.ownCollation(c) {
+		return b.d.Fragments["prefix_exact"].At(b.version)
 	}
 	return b.d.Fragments["prefix"].At(b.version)
 }
@@ -439,12 +439,11 @@ func (b *builder) askNote(w wanted, columns []schema.IndexColumn) string {
 			continue // rows of others are not read
 		}
 		how := "are read and passed over"
-		form := b.d.Fragments["prefix_index"].At(b.version)
 		switch {
 		case slices.ContainsFunc(columns, func(x schema.IndexColumn) bool { return x.Column == c }) && b.askedInIndex(c):
 			how = "are passed over in it"
-		case form != "" && b.prefixed(c) && !b.ownCollation(c):
-			how += " (" + dialect.Fill(form, "column", plainText(c.Name)) + ")"
+		case b.can(dialect.PrefixIndex) && b.prefixed(c) && !b.ownCollation(c):
+			how += " (" + dialect.Fill(b.d.Fragments["prefix_index"].At(b.version), "column", plainText(c.Name)) + ")"
 		}
 		text += "; rows of another " + plainText(c.Name) + " " + how
 	}

@@ -99,6 +99,7 @@ func TestClaimsWaitForTheirGroup(t *testing.T) {
 		t.Run(live.name, func(t *testing.T) {
 			c, db := liveCase(t, live.name, live.engine, "waits")
 			for _, text := range []string{
+				"DELETE FROM accounts",
 				"INSERT INTO accounts VALUES (1, 2), (2, 1)",
 				"INSERT INTO mails (account, made) VALUES (1, CURRENT_TIMESTAMP), (1, CURRENT_TIMESTAMP), (1, CURRENT_TIMESTAMP), (2, CURRENT_TIMESTAMP), (2, CURRENT_TIMESTAMP)",
 			} {

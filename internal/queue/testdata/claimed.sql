@@ -46,6 +46,6 @@ CREATE TABLE hooks (
 CREATE TABLE random (
   id      bigserial PRIMARY KEY,
   state   text NOT NULL,              -- qgen:status ready=N done=D
-  holder  text NOT NULL DEFAULT '',   -- qgen:worker free=''; on claim set "gen_random_uuid()::text"
+  holder  text NOT NULL DEFAULT '',   -- qgen:worker free=''; on claim set "md5(random()::text)"
   since   bigint NOT NULL DEFAULT 0   -- qgen:claimed timeout=5m as=epoch free=0 expired=recover
 );

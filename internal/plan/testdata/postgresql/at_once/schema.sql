@@ -11,7 +11,7 @@ CREATE TABLE history (
 CREATE FUNCTION remark(text) RETURNS text LANGUAGE sql AS $$ SELECT $1 $$;
 CREATE TABLE watched (job_id bigint NOT NULL);
 CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
-CREATE TRIGGER looks BEFORE INSERT ON watched FOR EACH ROW EXECUTE FUNCTION look();
+CREATE TRIGGER looks BEFORE INSERT ON watched FOR EACH ROW EXECUTE PROCEDURE look();
 -- qgen:queue jobs
 CREATE TABLE jobs (
     id    bigserial PRIMARY KEY,

@@ -4,7 +4,7 @@
 SELECT /* nulltimemaria106.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_nulltimemaria106_ready' AS name, 'finished_at, failed_at, started_at, id' AS columns, 'finished_at, failed_at, started_at' AS least
+           SELECT 'jobs_nulltimemaria106_ready' AS name, 'started_at, finished_at, failed_at, id' AS columns, 'started_at, finished_at, failed_at' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

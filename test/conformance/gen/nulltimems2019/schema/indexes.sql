@@ -2,6 +2,6 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_nulltimems2019_ready ON jobs (finished_at, failed_at, started_at, id);
+CREATE INDEX jobs_nulltimems2019_ready ON jobs (started_at, finished_at, failed_at, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

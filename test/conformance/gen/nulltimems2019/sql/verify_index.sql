@@ -4,7 +4,7 @@
 SELECT /* nulltimems2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_nulltimems2019_ready', 'finished_at, failed_at, started_at, id', 'finished_at, failed_at, started_at', '')
+           VALUES ('jobs_nulltimems2019_ready', 'started_at, finished_at, failed_at, id', 'started_at, finished_at, failed_at', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -2,6 +2,6 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE jobs ADD INDEX jobs_nulltimemy84_ready (finished_at, failed_at, started_at, id), ALGORITHM=INPLACE, LOCK=NONE;
+ALTER TABLE jobs ADD INDEX jobs_nulltimemy84_ready (started_at, finished_at, failed_at, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

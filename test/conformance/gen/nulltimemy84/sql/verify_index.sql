@@ -4,7 +4,7 @@
 SELECT /* nulltimemy84.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_nulltimemy84_ready' AS name, 'finished_at, failed_at, started_at, id' AS columns, 'finished_at, failed_at, started_at' AS least
+           SELECT 'jobs_nulltimemy84_ready' AS name, 'started_at, finished_at, failed_at, id' AS columns, 'started_at, finished_at, failed_at' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -2,5 +2,5 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX JOBS_NULLTIMEORA19_READY ON JOBS (FINISHED_AT, FAILED_AT, STARTED_AT, ID) ONLINE;
+CREATE INDEX JOBS_NULLTIMEORA19_READY ON JOBS (STARTED_AT, FINISHED_AT, FAILED_AT, ID) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
