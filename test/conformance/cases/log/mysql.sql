@@ -1,6 +1,6 @@
 -- Rows are only added; groups of consumers read them behind marks.
 CREATE TABLE jobs (
-    id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, -- qgen:seq gaps settle=400ms
+    id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, -- qgen:seq gaps settle=2s
     n  bigint NOT NULL,
     created_at datetime(6) NOT NULL -- qgen:enqueued clock=utc
 );

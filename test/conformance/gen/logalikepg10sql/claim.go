@@ -58,9 +58,9 @@ func (h Held) left(passed int) *string {
 // of the table. Rows that are alike in at are taken together: the batch ends before those that
 // do not fit, and is longer than limit where more rows than that are alike.
 //
-// A row is taken when it was added 400 milliseconds ago, and not before any in front of it. A
-// row whose transaction takes longer may appear behind the mark, and is then never read: no
-// transaction that adds rows may take longer than half of that, from its beginning to its end.
+// A row is taken when it was added 2 seconds ago, and not before any in front of it. A row whose
+// transaction takes longer may appear behind the mark, and is then never read: no transaction
+// that adds rows may take longer than half of that, from its beginning to its end.
 //
 // It is an error in the caller's transaction, which may not see rows that were committed since
 // it began, and would pass over them.

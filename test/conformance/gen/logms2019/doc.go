@@ -17,9 +17,9 @@
 // which waits for others that write it. A consumer that dies leaves its claim until the lease
 // ends; then the rows that the mark has not passed come again.
 //
-// A row is taken when it was added 400 milliseconds ago, and not before any in front of it. A
-// row whose transaction takes longer may appear behind the mark, and is then never read: no
-// transaction that adds rows may take longer than half of that, from its beginning to its end.
+// A row is taken when it was added 2 seconds ago, and not before any in front of it. A row whose
+// transaction takes longer may appear behind the mark, and is then never read: no transaction
+// that adds rows may take longer than half of that, from its beginning to its end.
 //
 // Before the package is used, schema/offset.sql creates the table jobs_offset, which keeps a
 // mark for each group.

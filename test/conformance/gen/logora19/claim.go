@@ -51,9 +51,9 @@ func (h Held) left(passed int) *string {
 // are no rows. The rows come in the order of ID. A group that is new begins with the first row
 // of the table.
 //
-// A row is taken when it was added 400 milliseconds ago, and not before any in front of it. A
-// row whose transaction takes longer may appear behind the mark, and is then never read: no
-// transaction that adds rows may take longer than half of that, from its beginning to its end.
+// A row is taken when it was added 2 seconds ago, and not before any in front of it. A row whose
+// transaction takes longer may appear behind the mark, and is then never read: no transaction
+// that adds rows may take longer than half of that, from its beginning to its end.
 //
 // It is an error in the caller's transaction, which may not see rows that were committed since
 // it began, and would pass over them.

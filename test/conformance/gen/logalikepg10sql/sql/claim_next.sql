@@ -4,8 +4,8 @@
 -- index: jobs_at (at, id)
 -- isolation: read committed
 SELECT /* logalikepg10sql.Claim */
-       CASE WHEN created_at <= now() - interval '400 milliseconds' THEN 1 ELSE 0 END, id,
-       at, n, created_at
+       CASE WHEN created_at <= now() - interval '2 seconds' THEN 1 ELSE 0 END, id, at, n,
+       created_at
 FROM   jobs
 WHERE  at > $1
 ORDER  BY at, id

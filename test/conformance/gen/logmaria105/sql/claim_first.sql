@@ -4,8 +4,8 @@
 -- index: the primary key (id)
 -- isolation: read committed
 SELECT /* logmaria105.Claim */
-       CASE WHEN created_at <= UTC_TIMESTAMP(6) - INTERVAL 0.4 SECOND THEN 1 ELSE 0 END,
-       id, n, CAST(created_at AS CHAR)
+       CASE WHEN created_at <= UTC_TIMESTAMP(6) - INTERVAL 2 SECOND THEN 1 ELSE 0 END, id,
+       n, CAST(created_at AS CHAR)
 FROM   jobs FORCE INDEX (`PRIMARY`)
 ORDER  BY id
 LIMIT  ?

@@ -4,7 +4,7 @@
 -- index: the primary key (id)
 -- isolation: read committed
 SELECT /* logms2019.Claim */ TOP (@p1)
-       CASE WHEN created_at <= DATEADD(millisecond, -400, SYSUTCDATETIME()) THEN 1 ELSE 0 END,
-       id, n, CONVERT(varchar(27), created_at, 126)
+       CASE WHEN created_at <= DATEADD(second, -2, SYSUTCDATETIME()) THEN 1 ELSE 0 END, id,
+       n, CONVERT(varchar(27), created_at, 126)
 FROM   jobs
 ORDER  BY id
