@@ -382,7 +382,7 @@ func (b *builder) claimParams() []*Param {
 			gp.Doc = "the " + plainText(f.Column) + " that rows must have"
 		case queue.List:
 			gp.Doc = "the list of which rows must have a " + plainText(f.Column)
-			if !p.Optional && len(p.Any) == 0 {
+			if p.Always(queue.List) {
 				gp.Doc += ", so that an empty one suits no row"
 			}
 		case queue.Except:
@@ -692,7 +692,7 @@ func (b *builder) readBack() *Statement {
 	v.Where = s.marked()
 	tests := append([]queue.Test{oneValue(b.spec.Token)}, b.stateTests(b.takenState())...)
 	for i, p := range b.spec.Params {
-		if p.Kind != queue.Equal || p.Optional || len(p.Any) > 0 || b.writes(queue.Claim, p.Column) {
+		if !p.Always(queue.Equal) || b.writes(queue.Claim, p.Column) {
 			continue
 		}
 		with := append(slices.Clone(tests), oneValue(p.Column))

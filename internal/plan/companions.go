@@ -69,9 +69,10 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		if c.Key != nil {
 			continue // is added once, see buildBatch
 		}
-		to := &list
-		if slices.ContainsFunc(late, func(l *queue.Companion) bool { return l.Pos == c.Pos }) {
-			to, held = &behind, nil // the step may have written what the claim left
+		late := slices.ContainsFunc(late, func(l *queue.Companion) bool { return l.Pos == c.Pos })
+		to, when, held := &list, ", before "+file+".sql", held
+		if late {
+			to, when, held = &behind, ", behind "+file+".sql, which wrote what it reads", nil // the step may have written what the claim left
 		}
 		word := map[string]string{"insert": "into", "update": "of", "delete": "from"}[c.Verb]
 		called := file + "_" + c.Verb + "_" + snake(exported(c.Table))
@@ -125,7 +126,7 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		found += ".sql " + did
 		head := file + ": " + c.Verb + "s rows " + word + " " + plainText(c.QualifiedName()) + " for the rows that " + found
 		if !t.KeepsRow() {
-			head += ", before " + file + ".sql"
+			head += when
 		}
 		switch {
 		case name == queue.Claim:
@@ -135,15 +136,12 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		case c.Move:
 			head = file + ": the rows that " + found + " go to " + plainText(c.QualifiedName()) + " before " + file + ".sql deletes them"
 		}
-		if to == &behind {
-			head = strings.Replace(head, ", before "+file+".sql", ", behind "+file+".sql, which wrote what it reads", 1)
-		}
 		if b.meets(t, c) {
 			*to = append(*to, b.lockBeside(c, called, file, op, held))
 		}
 		*to = append(*to, s.statement(called, template, v, nil, head+does, locks, "index: the key"+b.findsText(c)))
 		b.writers = append(b.writers, writer{c, (*to)[len(*to)-1]})
-		b.noteReads(t, c, to == &behind)
+		b.noteReads(t, c, late)
 	}
 	return list, behind
 }

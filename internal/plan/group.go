@@ -559,7 +559,7 @@ func (b *builder) ofOneGroup() bool {
 // column, -1 where none does.
 func (b *builder) topicOf(c *schema.Column) int {
 	return slices.IndexFunc(b.spec.Params, func(p *queue.Param) bool {
-		return p.Column == c && p.Kind == queue.Equal && !p.Optional && len(p.Any) == 0
+		return p.Column == c && p.Always(queue.Equal)
 	})
 }
 

@@ -166,7 +166,7 @@ func (b *builder) readyIndex(unordered bool) wanted {
 	w.told = len(w.columns)
 	for _, p := range b.spec.Params {
 		there := slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == p.Column }) // as the state
-		if p.Kind == queue.Equal && !p.Optional && len(p.Any) == 0 && !there {
+		if p.Always(queue.Equal) && !there {
 			w.columns = append(w.columns, indexKey{column: p.Column})
 		}
 	}
@@ -421,10 +421,15 @@ func (b *builder) ownCollation(c *schema.Column) bool {
 	return c.Type.Domain != "" || c.Collation != "" && !slices.Contains([]string{"C", "POSIX", "default", "ucs_basic"}, c.Collation)
 }
 
-// prefixForm is how a condition on the beginning of a column is written: one that an index serves, where the
-// server has that and the collation bears it.
+// prefixServed reports whether an index may serve a condition on the beginning of a column: the server has a form
+// for that, and the collation bears it.
+func (b *builder) prefixServed(c *schema.Column) bool {
+	return b.can(dialect.PrefixIndex) && !b.ownCollation(c)
+}
+
+// prefixForm is how a condition on the beginning of a column is written.
 func (b *builder) prefixForm(c *schema.Column) string {
-	if b.can(dialect.PrefixIndex) && !b.ownCollation(c) {
+	if b.prefixServed(c) {
 		return b.d.Fragments["prefix_exact"].At(b.version)
 	}
 	return b.d.Fragments["prefix"].At(b.version)
@@ -442,7 +447,7 @@ func (b *builder) askNote(w wanted, columns []schema.IndexColumn) string {
 		switch {
 		case slices.ContainsFunc(columns, func(x schema.IndexColumn) bool { return x.Column == c }) && b.askedInIndex(c):
 			how = "are passed over in it"
-		case b.can(dialect.PrefixIndex) && b.prefixed(c) && !b.ownCollation(c):
+		case b.prefixServed(c) && b.prefixed(c):
 			how += " (" + dialect.Fill(b.d.Fragments["prefix_index"].At(b.version), "column", plainText(c.Name)) + ")"
 		}
 		text += "; rows of another " + plainText(c.Name) + " " + how
@@ -2058,7 +2063,7 @@ func (b *builder) sortsAsked() bool {
 // topics returns the columns of which every caller of a claim says the values.
 func (b *builder) topics() (columns []*schema.Column) {
 	for _, p := range b.spec.Params {
-		if (p.Kind == queue.Equal || p.Kind == queue.List) && !p.Optional && len(p.Any) == 0 {
+		if p.Always(queue.Equal, queue.List) {
 			columns = append(columns, p.Column)
 		}
 	}
@@ -2068,7 +2073,7 @@ func (b *builder) topics() (columns []*schema.Column) {
 // listed returns the columns of which every caller of a claim says some values.
 func (b *builder) listed() (columns []*schema.Column) {
 	for _, p := range b.spec.Params {
-		if p.Kind == queue.List && !p.Optional && len(p.Any) == 0 {
+		if p.Always(queue.List) {
 			columns = append(columns, p.Column)
 		}
 	}

@@ -1306,7 +1306,7 @@ func (b *builder) statsOf(topics []topic, name, op, does string) (st *Statement,
 	v.Where = append(told.where, s.narrowed(topics)...)
 	tests := told.tests
 	for _, t := range topics {
-		if (t.Kind == queue.Equal || t.Kind == queue.List) && !t.Optional && len(t.Any) == 0 {
+		if t.Always(queue.Equal, queue.List) {
 			tests = append(tests, oneValue(t.Column))
 		}
 	}

@@ -25,7 +25,7 @@ func (b *builder) claimWaits() bool { return b.spec.Waits && b.spec.Strategy != 
 func (b *builder) claimsOne() bool {
 	var said []*schema.Column
 	for _, p := range b.spec.Params {
-		if p.Kind == queue.Equal && !p.Optional && len(p.Any) == 0 {
+		if p.Always(queue.Equal) {
 			said = append(said, p.Column)
 		}
 	}

@@ -458,14 +458,11 @@ func (b *binding) checkCounters() {
 // every other job of the same statement.
 func (b *binding) noteCounters() {
 	ends := func(c *schema.Column) string {
-		if c.Type.Class != schema.Int || c.Type.Bits == 0 || c.Type.Bits > 16 {
+		_, most := c.Type.Range()
+		if most == nil || most.BitLen() > 16 {
 			return "" // so often nobody tries
 		}
-		most := uint64(1)<<c.Type.Bits - 1
-		if !c.Type.Unsigned {
-			most >>= 1
-		}
-		return strconv.FormatUint(most, 10)
+		return most.String()
 	}
 	for _, a := range b.spec.counts() {
 		end := ends(a.Column)

@@ -510,6 +510,11 @@ type Param struct {
 	Pos      source.Pos
 }
 
+// Always reports whether a claim is for no rows but those of values that its caller says, in one of some ways.
+func (p *Param) Always(kinds ...ParamKind) bool {
+	return !p.Optional && len(p.Any) == 0 && slices.Contains(kinds, p.Kind)
+}
+
 // Shard splits the table between instances.
 type Shard struct {
 	Column *schema.Column // nil when SQL says it
