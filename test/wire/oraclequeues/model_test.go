@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -233,15 +234,23 @@ type ledger struct {
 	done   map[int64]int
 }
 
-// take notes who was given jobs. Where no lease runs out, nobody else may hold them.
-func (l *ledger) take(t testing.TB, worker string, alone bool, jobs []singleora19.Job) {
+// finished returns the jobs that are done.
+func (l *ledger) finished() map[int64]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.done)
+}
+
+// take notes who was given jobs, none of which was done before they were asked for. Where no
+// lease runs out, nobody else may hold them.
+func (l *ledger) take(t testing.TB, worker string, alone bool, done map[int64]int, jobs []singleora19.Job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, j := range jobs {
 		if other := l.holder[j.ID]; other != "" && alone {
 			t.Errorf("%s was given job %d, which %s holds", worker, j.ID, other)
 		}
-		if l.done[j.ID] > 0 {
+		if done[j.ID] > 0 {
 			t.Errorf("%s was given job %d, which is done", worker, j.ID)
 		}
 		if j.N != 10*j.ID || j.Worker != worker || j.Err != nil {
@@ -268,6 +277,7 @@ func (l *ledger) finish(j singleora19.Job) {
 // round has a worker take jobs and end each in one of the ways there are. An error
 // that may come again is left to the lease.
 func (l *ledger) round(ctx context.Context, t testing.TB, q *singleora19.Queue, worker string, alone bool) {
+	done := l.finished()
 	jobs, err := q.Claim(ctx, 1+rand.IntN(10))
 	if err != nil {
 		jobs = nil
@@ -278,7 +288,7 @@ func (l *ledger) round(ctx context.Context, t testing.TB, q *singleora19.Queue, 
 	if len(jobs) == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	l.take(t, worker, alone, jobs)
+	l.take(t, worker, alone, done, jobs)
 	for _, j := range jobs {
 		switch way := rand.IntN(8); {
 		case way == 0:
