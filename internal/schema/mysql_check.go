@@ -36,6 +36,10 @@ func checkMySQL(sql string) error {
 // the reader of DDL.
 func checkMariaDB(sql string) error {
 	return eachStatement(sql, mariadbGrammar.lexis, notMariaDB, func(st *statement) error {
+		st, err := withoutSettings(st)
+		if err != nil {
+			return err
+		}
 		text := st.sql()
 		if st.skip(0, "begin", "not", "atomic") > 0 {
 			return mysqlParse(procedureOf(st))
@@ -48,12 +52,34 @@ func checkMariaDB(sql string) error {
 			}
 			text = text[:off]
 		}
-		err := mysqlParse(text)
+		err = mysqlParse(text)
 		if err != nil && st.is(0, "create", "alter") && defines(mariadbGrammar, st) == nil {
 			return nil
 		}
 		return err
 	})
+}
+
+// withoutSettings returns a statement without the settings that hold for it alone, which are read by
+// themselves: SET STATEMENT variable = value, … FOR.
+func withoutSettings(st *statement) (*statement, error) {
+	at := st.skip(0, "set", "statement")
+	if at == 0 {
+		return st, nil
+	}
+	end := at
+	for end < len(st.tokens) && !st.is(end, "for") {
+		end++
+	}
+	if end+1 >= len(st.tokens) {
+		return nil, errors.New("SET STATEMENT has no FOR and a statement behind it")
+	}
+	if err := mysqlParse("SET " + st.written(at, end)); err != nil {
+		return nil, fmt.Errorf("behind SET STATEMENT: %w", err)
+	}
+	rest := *st
+	rest.tokens = st.tokens[end+1:]
+	return &rest, nil
 }
 
 // procedureOf writes a block as the body of a procedure, which the parser knows,

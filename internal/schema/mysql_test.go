@@ -101,6 +101,10 @@ var samples = []struct{ passes, sql string }{
 	{forMariaDB, "CREATE OR REPLACE TABLE l (id uuid NOT NULL DEFAULT uuid(), a inet6, b int AS (1) PERSISTENT, KEY k (a) IGNORED) COLLATE=utf8mb4_uca1400_ai_ci WITH SYSTEM VERSIONING"},
 	{forMariaDB, "BEGIN /* jobs.Claim */ NOT ATOMIC\nDECLARE more BOOLEAN DEFAULT TRUE; DECLARE picked TYPE OF `a`.jobs.`id`; DECLARE c CURSOR FOR SELECT id FROM jobs WHERE kind = ? LIMIT ? FOR UPDATE SKIP LOCKED; " +
 		"DECLARE CONTINUE HANDLER FOR NOT FOUND SET more = FALSE; OPEN c; FETCH c INTO picked; WHILE more DO UPDATE jobs SET token = ? WHERE id = picked; FETCH c INTO picked; END WHILE; CLOSE c; SELECT id FROM jobs; END"},
+	{both, "/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */\nSELECT id FROM (SELECT id AS i FROM jobs LIMIT ?) c STRAIGHT_JOIN jobs ON id = i FOR UPDATE SKIP LOCKED"},
+	{forMariaDB, "SET STATEMENT max_statement_time = 5, sort_buffer_size = 100000 FOR DELETE FROM jobs WHERE id = ? RETURNING id"},
+	{neither, "SET STATEMENT max_statement_time = 5 FOR UPDATE jobs SET WHERE id = ?"}, {neither, "SET STATEMENT max_statement_time = 5 FOR"},
+	{neither, "SET STATEMENT max_statement_time = 5"}, {neither, "SET STATEMENT FOR DELETE FROM jobs"}, {neither, "SET STATEMENT max_statement_time 5 FOR DELETE FROM jobs"},
 	{neither, "BEGIN NOT ATOMIC UPDATE jobs SET WHERE id = 1; END"}, {neither, "BEGIN NOT ATOMIC SELECT 1"}, {neither, "BEGIN NOT ATOMIC DECLARE picked TYPE OF; SELECT 1; END"},
 	{neither, "UPDATE jobs SET WHERE id = ?"}, {neither, "SELECT FROM jobs"}, {neither, "SELECT id, FROM jobs"}, {neither, "SELECT 'open FROM jobs"},
 	{neither, "SELECT 1 /* open"}, {neither, "SELECT 1 /*"}, {neither, "SELECT (1"}, {neither, "SELECT 1) FROM t"}, {neither, "garbage"}, {neither, "SELECT 1\x00 garbage"},
