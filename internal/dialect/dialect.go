@@ -159,6 +159,13 @@ type Dialect struct {
 		SQL string `yaml:"sql"`
 		Why string `yaml:"why"`
 	} `yaml:"reads_row"`
+	// LockLatest stands before a statement that locks rows and reads others besides, so that the
+	// server locks the rows as they are, whatever has changed since it began to read. Why says
+	// what it is for.
+	LockLatest struct {
+		SQL string `yaml:"sql"`
+		Why string `yaml:"why"`
+	} `yaml:"lock_latest"`
 	// Samples are texts that columns of a type take: of types whose texts have a form. A verb of
 	// fmt in one stands for a number that tells such texts apart, and * for the type's length.
 	Samples map[string]string `yaml:"samples"`

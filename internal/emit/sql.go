@@ -22,7 +22,7 @@ func (w *writer) newSQL(head ...string) *bytes.Buffer {
 // sqlFile is the file of a statement: the head comment, and what is sent.
 func (w *writer) sqlFile(s *plan.Statement) []byte {
 	b := w.newSQL(s.Head...)
-	b.WriteString(strings.TrimSpace(s.SQL) + "\n")
+	b.WriteString(strings.TrimSpace(s.Text()) + "\n")
 	return b.Bytes()
 }
 

@@ -135,6 +135,37 @@ func TestClaimsWaitForTheirGroup(t *testing.T) {
 	}
 }
 
+// A claim that reads its candidates before it locks them takes a row that another session writes in
+// between: innodb_snapshot_isolation, on which MariaDB 11.6.2 and later insist, would make an error of it.
+func TestClaimsLockRowsAsTheyAre(t *testing.T) {
+	for _, live := range []struct{ name, engine string }{{"mariadb1011", "mariadb"}, {"mariadb118", "mariadb"}} {
+		t.Run(live.name, func(t *testing.T) {
+			c, db := liveCase(t, live.name, live.engine, "unsorted")
+			if _, err := db.Exec("INSERT INTO sums (state, urgency, extra) VALUES ('N', 1, 1)"); err != nil {
+				t.Fatal(err)
+			}
+			// The plan is shared with other tests.
+			p := *c.variants(t, nil)["sums"].Package
+			claim, lock := *p.Claim, *p.Claim.Lock
+			p.Claim, claim.Lock = &claim, &lock
+			const order = "(urgency + extra)"
+			if !strings.Contains(lock.SQL, order) {
+				t.Fatalf("the claim does not read its candidates by %s:\n%s", order, lock.SQL)
+			}
+			lock.SQL = strings.Replace(lock.SQL, order, "(urgency + extra + SLEEP(0.5))", 1)
+			took := make(chan int, 1)
+			go func() { took <- len(claimOnce(t, db, &p, nil)) }()
+			time.Sleep(200 * time.Millisecond) // the claim reads meanwhile
+			if _, err := db.Exec("UPDATE sums SET extra = 2"); err != nil {
+				t.Fatal(err)
+			}
+			if n := <-took; n != 1 {
+				t.Errorf("the claim took %d jobs of 1", n)
+			}
+		})
+	}
+}
+
 // liveCase reads a case and makes its tables on a server, in a database of the test's own.
 func liveCase(t *testing.T, live, engine, name string) (tableCase, *sql.DB) {
 	t.Helper()
@@ -217,7 +248,7 @@ func claimIn(t *testing.T, tx *sql.Tx, p *Package, asked any) []map[string]strin
 		return args
 	}
 	read := func(st *Statement) (list []map[string]string) {
-		rows, err := tx.Query(st.SQL, args(st)...)
+		rows, err := tx.Query(st.Text(), args(st)...)
 		if err != nil {
 			t.Errorf("%v\n%s", err, st.SQL)
 			return nil
@@ -243,7 +274,7 @@ func claimIn(t *testing.T, tx *sql.Tx, p *Package, asked any) []map[string]strin
 		return list
 	}
 	write := func(st *Statement) int {
-		done, err := tx.Exec(st.SQL, args(st)...)
+		done, err := tx.Exec(st.Text(), args(st)...)
 		if err != nil {
 			t.Errorf("%v\n%s", err, st.SQL)
 			return -1

@@ -234,14 +234,23 @@ type Import struct{ Path, Name string }
 
 // Statement is one SQL statement of the package.
 type Statement struct {
-	Name string   // claim; the file is sql/<Name>.sql, the Go variable <Var>
-	Var  string   // claimSQL
-	Head []string // the head comment, without marks: transition, locks, index, isolation
-	SQL  string   // what is sent, with its tag after the first keyword; no semicolon
-	Args []Arg    // in bind order
-	Rows []*Field // what comes back, in order; nil: no rows
+	Name    string   // claim; the file is sql/<Name>.sql, the Go variable <Var>
+	Var     string   // claimSQL
+	Head    []string // the head comment, without marks: transition, locks, index, isolation
+	Setting string   // what is sent in front of SQL and holds for it alone, "" for most
+	SQL     string   // what is sent, with its tag after the first keyword; no semicolon
+	Args    []Arg    // in bind order
+	Rows    []*Field // what comes back, in order; nil: no rows
 	// Procedure is what SQL calls, nil when it calls none.
 	Procedure *Procedure
+}
+
+// Text is all that is sent: the statement, behind its setting.
+func (s *Statement) Text() string {
+	if s.Setting == "" {
+		return s.SQL
+	}
+	return s.Setting + "\n" + s.SQL
 }
 
 // Procedure is a stored procedure.

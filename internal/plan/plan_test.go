@@ -119,7 +119,7 @@ func review(p *Package) string {
 		if len(args) > 0 {
 			fmt.Fprintf(&b, "-- arguments: %s\n", strings.Join(args, ", "))
 		}
-		fmt.Fprintf(&b, "%s;\n", strings.TrimSuffix(st.SQL, ";"))
+		fmt.Fprintf(&b, "%s;\n", strings.TrimSuffix(st.Text(), ";"))
 	}
 	for _, ix := range p.Indexes {
 		if ix.Have != "" {

@@ -376,6 +376,11 @@ func (s *scope) statement(name, template string, v values, rows []*Field, head .
 	if err != nil {
 		s.fail(fmt.Errorf("%s: %w", name, err))
 	}
+	setting := ""
+	if s.d.LockLatest.SQL != "" && locksAndReads(sql) {
+		setting = s.d.LockLatest.SQL
+		head = append(head, "snapshot: "+s.d.LockLatest.Why)
+	}
 	if v.ReadsRow != "" && strings.Contains(sql, v.ReadsRow) {
 		for i, line := range head {
 			if strings.HasPrefix(line, "index: ") {
@@ -383,7 +388,7 @@ func (s *scope) statement(name, template string, v values, rows []*Field, head .
 			}
 		}
 	}
-	st := &Statement{Name: name, Var: statementVar(name), Head: s.head(template, v.Can[string(dialect.SkipLocked)], head), SQL: sql, Rows: rows}
+	st := &Statement{Name: name, Var: statementVar(name), Head: s.head(template, v.Can[string(dialect.SkipLocked)], head), Setting: setting, SQL: sql, Rows: rows}
 	for _, i := range order {
 		st.Args = append(st.Args, s.args[i])
 	}
@@ -391,6 +396,21 @@ func (s *scope) statement(name, template string, v values, rows []*Field, head .
 		s.store(st, template, v)
 	}
 	return st
+}
+
+var (
+	selects = regexp.MustCompile(`(?i)\bselect\b`)
+	locking = regexp.MustCompile(`\bFOR\s+UPDATE\b`)
+	chooses = regexp.MustCompile(`\bLIMIT\b`)
+)
+
+// locksAndReads reports whether a statement chooses rows, which others change meanwhile, and
+// has a SELECT besides those that lock. A block of statements is none.
+func locksAndReads(sql string) bool {
+	sql = literals.ReplaceAllString(sql, "''")
+	locks := len(locking.FindAllString(sql, -1))
+	return (locks > 0 || strings.HasPrefix(sql, "UPDATE") || strings.HasPrefix(sql, "DELETE")) &&
+		len(selects.FindAllString(sql, -1)) > locks && chooses.MatchString(sql) && !strings.HasPrefix(sql, "BEGIN")
 }
 
 // looksOutside reports whether a condition is sure to read a column of the table that is

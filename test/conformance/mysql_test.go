@@ -302,7 +302,11 @@ func (l *listener) explain(tb testing.TB, s sent) []step {
 	if strings.HasPrefix(s.query, "BEGIN") {
 		return nil // a block has no plan, its statements have
 	}
-	rows, err := l.conn.Query("EXPLAIN FORMAT = TRADITIONAL "+s.query, s.args...)
+	query := s.query
+	if strings.HasPrefix(query, "/*") { // a setting, which stands in front of the word as well
+		_, query, _ = strings.Cut(query, "\n")
+	}
+	rows, err := l.conn.Query("EXPLAIN FORMAT = TRADITIONAL "+query, s.args...)
 	if err != nil {
 		tb.Fatalf("%v\n%s", err, s.query)
 	}

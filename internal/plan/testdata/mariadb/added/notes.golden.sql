@@ -37,8 +37,10 @@
 -- claim: ready to running, by a row of notes_lease for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
 -- index: the primary key (id)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: token Token, 2: worker Worker, 3: limit, 4: token Token, 5: token Token, 6: worker Worker, 7: token Token, 8: token Token
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 INSERT /* notesq.Claim */ INTO notes_lease
        (id, token, worker, claimed_until, attempts)
 SELECT picked.id, ?, ?, UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, 1
@@ -226,8 +228,10 @@ WHERE  (id = ?);
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: notes_lease_expired (failed_at, claimed_until)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 UPDATE /* notesq.Recover */ (
            SELECT id
            FROM   notes_lease
@@ -246,8 +250,10 @@ SET    token = NULL,
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: notes_lease_expired (failed_at, claimed_until)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 DELETE /* notesq.Recover */ notes_lease
 FROM   (
            SELECT id

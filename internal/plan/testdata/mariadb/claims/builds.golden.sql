@@ -32,8 +32,10 @@
 -- claim: locks ready rows, for which claim.sql then adds claims
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (complete, builderid, priority DESC, submitted_at, id)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: param builderid int32, 2: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* buildsq.Claim */
        id
 FROM   buildrequests

@@ -33,8 +33,10 @@
 -- claim: locks ready rows, for which claim.sql then adds claims
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: the primary key (region, seq)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* ordersq.Claim */
        region, seq
 FROM   orders FORCE INDEX (`PRIMARY`)
@@ -245,8 +247,10 @@ WHERE  ((region = ? AND order_no = ?));
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough; one on (since) would find them
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 DELETE /* ordersq.Recover */ reservations
 FROM   (
            SELECT region, order_no

@@ -33,8 +33,10 @@
 -- claim: locks ready rows, for which claim.sql then adds claims
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (complete, builderid, priority DESC, submitted_at, id)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: param builderid int32, 2: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* watchedq.Claim */
        id
 FROM   buildrequests
@@ -184,8 +186,10 @@ AND    masterid <=> masterid;
 -- recover: running of workers that are gone to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 DELETE /* watchedq.Recover */ buildrequest_claims
 FROM   (
            SELECT brid

@@ -40,8 +40,10 @@
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, kind, weight DESC, id)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: param kind string, 3: param kind string, 4: ahead, 5: param kind string, 6: param kind string, 7: param kind string, 8: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* hooksq.Claim */
        hooks.id
 FROM   (

@@ -38,8 +38,10 @@
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, repo, weight DESC, id)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: param repo string, 2: param repo string, 3: ahead, 4: param repo string, 5: param repo string
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* pullsq.Claim */
        pulls.id
 FROM   (

@@ -41,8 +41,10 @@
 -- claim: ready to running, by a row of letters_lease for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
 -- index: (kind, id)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: token Token, 2: worker Worker, 3: param kind string, 4: limit, 5: token Token, 6: token Token, 7: worker Worker, 8: token Token, 9: token Token
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 INSERT /* lettersq.Claim */ INTO letters_lease
        (id, token, worker, claimed_until, attempts)
 SELECT picked.id, ?, ?, UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, 1
@@ -263,8 +265,10 @@ WHERE  (id = ?);
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: letters_lease_expired (failed_at, claimed_until)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 UPDATE /* lettersq.Recover */ (
            SELECT id
            FROM   letters_lease
@@ -284,8 +288,10 @@ SET    token = NULL,
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: letters_lease_expired (failed_at, claimed_until)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 UPDATE /* lettersq.Recover */ (
            SELECT id
            FROM   letters_lease
@@ -306,8 +312,10 @@ SET    token = NULL,
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: letters_lease_expired (failed_at, claimed_until)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 DELETE /* lettersq.Recover */ letters_lease
 FROM   (
            SELECT id
@@ -339,8 +347,10 @@ FROM   (
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 DELETE /* lettersq.Purge */ letters
 FROM   (
            SELECT id
@@ -355,8 +365,10 @@ FROM   (
 -- purge_left: the claims of the rows that purge_failed.sql deleted, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: letters_lease_expired (failed_at, claimed_until); it reads others as well
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 DELETE /* lettersq.Purge */ letters_lease
 FROM   (
            SELECT id

@@ -41,8 +41,10 @@
 -- claim: ready to running, by a row of part_claims for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
 -- index: (state, region, seq)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: token Token, 2: worker Worker, 3: limit, 4: token Token, 5: token Token, 6: worker Worker, 7: token Token, 8: token Token
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 INSERT /* partsq.Claim */ INTO part_claims
        (region, seq, token, worker, claimed_until, attempts)
 SELECT picked.region, picked.seq, ?, ?, UTC_TIMESTAMP(6) + INTERVAL 600 SECOND, 1
@@ -285,8 +287,10 @@ WHERE  ((region = ? AND seq = ?));
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: part_claims_expired (failed_at, claimed_until)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 UPDATE /* partsq.Recover */ (
            SELECT region, seq
            FROM   part_claims
@@ -307,8 +311,10 @@ SET    token = NULL,
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: (state, region, seq); it reads others as well
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 UPDATE /* partsq.Recover */ (
            SELECT region, seq
            FROM   parts
@@ -325,8 +331,10 @@ SET    state = 'E';
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: part_claims_expired (failed_at, claimed_until)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 DELETE /* partsq.Recover */ part_claims
 FROM   (
            SELECT region, seq

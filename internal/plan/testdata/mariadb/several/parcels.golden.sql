@@ -37,8 +37,10 @@
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, held, site, number)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: ahead, 2: ahead, 3: ahead, 4: ahead, 5: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* parcelsq.Claim */
        parcels.site, parcels.number
 FROM   (

@@ -34,8 +34,10 @@
 -- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: transfers_ready (state, urgency DESC, id)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: ahead, 2: ahead, 3: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* transfersq.Claim */
        transfers.id, CAST(transfers.due AS CHAR), transfers.urgency, transfers.payload
 FROM   (

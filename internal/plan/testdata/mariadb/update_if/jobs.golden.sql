@@ -39,8 +39,10 @@
 -- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, priority DESC, id)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
 -- arguments: 1: ahead, 2: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* jobsq.Claim */
        jobs.id, jobs.uid, jobs.data, jobs.priority, CAST(jobs.scheduled AS CHAR),
        CAST(UTC_TIMESTAMP(6) + INTERVAL 600 SECOND AS CHAR)

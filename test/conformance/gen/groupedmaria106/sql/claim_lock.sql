@@ -2,7 +2,9 @@
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, id)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* groupedmaria106.Claim */
        id
 FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)

@@ -2,7 +2,9 @@
 -- claim: locks those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it returns, and the row of lanes for each group that they are of, until commit; waits for rows that are locked
 -- index: the key
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* headoflinemaria105.Claim */
        id
 FROM   jobs FORCE INDEX (PRIMARY)

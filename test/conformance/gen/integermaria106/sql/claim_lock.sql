@@ -2,7 +2,9 @@
 -- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, priority DESC, id)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* integermaria106.Claim */
        jobs.id, jobs.n, jobs.priority, CAST(UTC_TIMESTAMP(6) AS CHAR), ?
 FROM   (

@@ -2,7 +2,9 @@
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: outbox_lease_expired (failed_at, claimed_until)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 UPDATE /* leasedoutboxmaria.Recover */ (
            SELECT id
            FROM   outbox_lease
