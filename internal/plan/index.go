@@ -38,6 +38,7 @@ type wanted struct {
 	nulls   []*schema.Column // of the fixed ones, which rows that are wanted may lack a value in
 	sorted  bool             // it does not give the order
 	rival   string           // the index of the table that the server may take before it, "" where it takes none
+	named   bool             // statements name it, so that an index which the server may drop does not serve
 	left    string           // why it has not even one column that it wants, "" where it has or wants none
 }
 
@@ -103,10 +104,34 @@ const sortsReady = "serves Claim: ready rows, which are then sorted; an index in
 // passesOver is what is said of an index that gives the order of the queue and leaves nothing out.
 const passesOver = "serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over"
 
-// claimIndex is the index that gives ready rows in queue order. Where nobody says an order of rows that
+// claimIndex is the index by which ready rows are read. Statements name it where they sort, so where the one that
+// serves may be dropped by the server, another of its columns is wanted, which takes its place.
+func (b *builder) claimIndex() wanted {
+	w := b.soughtIndex()
+	ix, how := b.best(b.spec.Table.Indexes, w)
+	if ix == nil || !ix.Implicit || len(b.claimOrder()) == 0 {
+		return w
+	}
+	if how == asked {
+		var served Index
+		served.serve(b, ix, how, w)
+		w.why, w.sorted, w.told, w.columns = served.Why, true, 0, nil
+		for _, c := range ix.Columns {
+			w.columns = append(w.columns, indexKey{column: c.Column})
+		}
+		w.fixed = len(w.columns)
+	}
+	if w.named = true; !b.locksTable() && !b.findsFirst() {
+		w.then = b.d.Fragments["adopt_index"].At(b.version)
+	}
+	w.why += "; it takes the place of " + b.calledIndex(ix) + ", which the server drops once another begins with its columns, so that no statement names it"
+	return w
+}
+
+// soughtIndex is the index that gives ready rows in queue order. Where nobody says an order of rows that
 // the caller means, or of such as stand among those of another queue, one of the table serves that leads to
 // them, or one that the other queue wants.
-func (b *builder) claimIndex() wanted {
+func (b *builder) soughtIndex() wanted {
 	ordered := b.readyIndex(false)
 	if !b.spec.Unordered || !b.meansRows() && (b.tells(queue.Done) || len(b.several()) == 0) {
 		return ordered
@@ -1188,8 +1213,8 @@ func (b *builder) buildIndexes() {
 				break
 			}
 			ix.On, ix.made = b.indexOn(w), made
-			if ix.Miss = b.miss(w); led != nil && w.kind == "ready" && !strings.HasPrefix(ix.Miss, plainText(led.Name)+" ") {
-				ix.Miss = "" // that which leads to these rows is nearer
+			if ix.Miss = b.miss(w); w.named || led != nil && w.kind == "ready" && !strings.HasPrefix(ix.Miss, b.calledIndex(led)+" ") {
+				ix.Miss = "" // that whose place it takes, or which leads to these rows, is nearer
 			}
 			ix.take(b, w)
 			ix.DDL, ix.Then = b.indexDDL(w), cmp.Or(b.buildNote(), w.then)
@@ -1197,7 +1222,7 @@ func (b *builder) buildIndexes() {
 			if len(w.predicate()) > 0 {
 				ix.Rule = cmp.Or(b.d.Fragments["predicate_rule"].At(b.version), ix.Rule)
 			}
-		case have.Name == "" || have.Auto:
+		case have.Name == "" || have.Auto || have.Implicit:
 			continue // that of a key that the database names: nothing to create, and no name to look for
 		default:
 			made = nil
@@ -1552,6 +1577,8 @@ func (b *builder) existingText(ix *schema.Index) string {
 		text = "the primary key " + text
 	} else if ix.Auto {
 		text = "the unique key " + text
+	} else if ix.Implicit {
+		text = "that of the foreign key " + text
 	} else if ix.Name != "" {
 		text = b.d.Ident(ix.Name) + " " + text
 	}
@@ -1563,8 +1590,11 @@ func (b *builder) existingText(ix *schema.Index) string {
 
 // calledIndex returns what people call an index of the table: its name, or what it is where the server made that up.
 func (b *builder) calledIndex(ix *schema.Index) string {
-	if ix.Auto {
+	switch {
+	case ix.Auto:
 		return b.existingText(ix)
+	case ix.Implicit:
+		return "the index " + strings.TrimPrefix(b.existingText(ix), "that ")
 	}
 	return plainText(ix.Name)
 }
@@ -1930,6 +1960,7 @@ func (b *builder) best(list []*schema.Index, w wanted) (best *schema.Index, how 
 // serves tells how well an index serves.
 func (b *builder) serves(ix *schema.Index, w wanted) service {
 	switch {
+	case ix.Implicit && w.named:
 	case ix.Invisible || !slices.Contains([]string{"", "btree", "rowid"}, ix.Method): // rowid: the table itself, in the order of its key
 	case b.findsOne(ix, w):
 		return single
@@ -2057,7 +2088,7 @@ func (b *builder) seeks(ix *schema.Index, w wanted) bool {
 func (b *builder) sortsAsked() bool {
 	w := b.claimIndex()
 	_, how := b.best(b.spec.Table.Indexes, w)
-	return how == asked || how == sought || how == wholly && w.sorted && b.meansRows()
+	return how == asked || how == sought || (how == wholly || w.named) && w.sorted && b.meansRows()
 }
 
 // topics returns the columns of which every caller of a claim says the values.
@@ -2386,8 +2417,8 @@ func (b *builder) sorts(c schema.IndexColumn, k indexKey) bool {
 // kept at its end.
 func (b *builder) columnsOf(ix *schema.Index) []schema.IndexColumn {
 	kept := b.keptBy()
-	if ix.Unique || kept == nil || ix == kept {
-		return ix.Columns
+	if ix.Unique || ix.Implicit || kept == nil || ix == kept {
+		return ix.Columns // another that takes the place of an implicit one goes on otherwise
 	}
 	columns := slices.Clone(ix.Columns)
 	for _, c := range kept.Columns {

@@ -23,8 +23,13 @@ func (b *builder) miss(w wanted) (text string) {
 			}
 		}
 		run, why := b.lacks(ix, w)
+		if own := *ix; ix.Implicit && why != "" {
+			if own.Implicit = false; b.serves(&own, w) == wholly {
+				why = "the server drops it once another index begins with its columns"
+			}
+		}
 		if common > 0 && why != "" && (run > far || run == far && common > most) {
-			far, most, text = run, common, plainText(ix.Name)+" does not serve: "+why
+			far, most, text = run, common, b.calledIndex(ix)+" does not serve: "+why
 		}
 	}
 	return text

@@ -263,7 +263,7 @@ func (b *builder) common() values {
 	switch ix := b.serving(w); {
 	case ix == nil && len(w.columns) > 0:
 		v.Follows = b.d.Ident(w.name)
-	case ix != nil && ix.Name != "":
+	case ix != nil && ix.Name != "" && !ix.Implicit:
 		v.Served = b.d.Ident(ix.Name)
 		v.Follows = v.Served
 	}

@@ -173,6 +173,9 @@ func (p *printer) table(t *Table) {
 		if ix.Invisible {
 			words += " invisible"
 		}
+		if ix.Implicit {
+			words += " implicit"
+		}
 		if ix.Clustered {
 			words += " clustered"
 		}

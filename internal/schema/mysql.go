@@ -57,15 +57,16 @@ func newMySQLGrammar(g grammar, runs func(string) bool) *grammar {
 }
 
 // indexForeignKeys adds the indexes that InnoDB makes for foreign keys: one for each whose columns no other
-// index begins with. It goes by the name of the constraint, or of the first column (manual, FOREIGN KEY
-// Constraints).
+// index begins with, also where that is made later, and where the foreign key itself has gone (tried). It goes by
+// the name of the constraint, or of the first column (manual, FOREIGN KEY Constraints). One that the DDL writes, as
+// dumps do, stays.
 func indexForeignKeys(r *tolerant) {
 	for _, t := range r.tables {
 		if t.Engine != "" && !strings.EqualFold(t.Engine, "innodb") || t.Partitioned {
 			continue
 		}
 		for _, f := range t.foreign {
-			ix := &Index{Name: f.name, Pos: f.pos}
+			ix := &Index{Name: f.name, Pos: f.pos, Implicit: true}
 			for _, name := range f.columns {
 				c := t.Column(name)
 				if c == nil {
@@ -82,6 +83,7 @@ func indexForeignKeys(r *tolerant) {
 					ix.Name = base + "_" + strconv.Itoa(n)
 				}
 			}
+			t.Indexes = slices.DeleteFunc(t.Indexes, func(other *Index) bool { return other.Implicit && other.begins(ix) })
 			t.addIndex(ix)
 		}
 	}

@@ -401,6 +401,9 @@ type Index struct {
 	Clustered bool
 	// Auto: the server made up its name, which may be another when the table is made anew (SQLite).
 	Auto bool
+	// Implicit: InnoDB made it for a foreign key, and drops it once another index begins with its columns. An index
+	// that does is always there.
+	Implicit bool
 	// Include are columns that stand in it beside its keys, where the reader of the DDL
 	// knows them (SQL Server).
 	Include []*Column

@@ -22,5 +22,13 @@ ALTER TABLE tasks ADD CONSTRAINT of_job FOREIGN KEY (job) REFERENCES jobs (id), 
 ALTER TABLE tasks DROP FOREIGN KEY of_job, DROP FOREIGN KEY of_kind;
 DROP INDEX of_kind ON tasks;
 
+-- Of two that begin alike the longer one serves both, and one that is written stays beside others.
+CREATE TABLE steps (
+    id int PRIMARY KEY, job int, kind int, host int,
+    CONSTRAINT of_step FOREIGN KEY (job) REFERENCES jobs (id),
+    CONSTRAINT of_kind_of_step FOREIGN KEY (job, kind) REFERENCES kinds_of_jobs (job, kind),
+    KEY of_host (host), KEY host_job (host, job), CONSTRAINT of_host FOREIGN KEY (host) REFERENCES hosts (id)
+);
+
 -- Other engines know no foreign keys.
 CREATE TABLE others (id int PRIMARY KEY, job int, CONSTRAINT of_others FOREIGN KEY (job) REFERENCES jobs (id)) ENGINE=MyISAM;

@@ -26,7 +26,6 @@
 -- * pop          strategy=pop is asked for
 -- note: a row whose column "lease_id" is null is taken by no claim; any=null lets it suit everyone
 -- note: a row whose column "event_type" is null is taken by no claim; any=null lets it suit everyone
--- note: done:=UNDONE is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
 -- note: warning: a job that is done leaves a row as ready ones are, so the next claim takes it again: write a value of its own for done=, or cycle on qgen:queue, if jobs never end
 -- note: rows without a value in column "at" stand first in the order, where MariaDB puts nulls (nulls=last puts them last)
 
