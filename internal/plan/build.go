@@ -756,8 +756,11 @@ func (b *builder) readFields() {
 	}
 }
 
-// noteTruth says which fields are booleans although their columns could hold more.
+// noteTruth says which fields are booleans although their columns could hold more: of those of one type together,
+// and not what an earlier package over the table has said.
 func (b *builder) noteTruth() {
+	var types []string
+	of := map[string][]string{}
 	for _, f := range slices.Concat(b.pkg.Fields, b.payload) {
 		c := b.columnOf(f)
 		if at, ok := b.elsewhere[f]; ok {
@@ -766,10 +769,21 @@ func (b *builder) noteTruth() {
 		if c == nil || f.GoType != "bool" || c.Type.SaysBool() {
 			continue
 		}
-		if _, number := c.Type.Number(); number && f.Payload {
-			b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("column %q is %s, read as a boolean: a job with more than 0 and 1 in it is an error of Claim; overrides: in gen.go gives it another type",
-				f.Column, c.Type.Raw))
+		if _, number := c.Type.Number(); !number || !f.Payload || slices.ContainsFunc(b.earlier, func(p *Package) bool { return slices.Contains(p.truths, f.Column) }) {
+			continue
 		}
+		b.pkg.truths = append(b.pkg.truths, f.Column)
+		if of[c.Type.Raw] == nil {
+			types = append(types, c.Type.Raw)
+		}
+		of[c.Type.Raw] = append(of[c.Type.Raw], strconv.Quote(f.Column))
+	}
+	for _, t := range types {
+		text := "column %s is %s, read as a boolean: a job with more than 0 and 1 in it is an error of Claim; overrides: in gen.go gives it another type"
+		if len(of[t]) > 1 {
+			text = "columns %s are %s, read as booleans: a job with more than 0 and 1 in one of them is an error of Claim; overrides: in gen.go gives them other types"
+		}
+		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf(text, strings.Join(of[t], ", "), t))
 	}
 }
 
