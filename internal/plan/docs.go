@@ -727,7 +727,11 @@ func (b *builder) dueBehind(t *queue.Transition, due *schema.Column) string {
 // docClaimed says of what settles claimed jobs when it acts, and its locks.
 func (b *builder) docClaimed(s *Settle, name queue.TransitionName) {
 	if b.pkg.Hold {
-		s.Doc = append(s.Doc, "It takes effect when the transaction commits, and needs no locks but those of Claim. A crash before that undoes it and gives the jobs back.")
+		text := "It takes effect when the transaction commits, and needs no locks but those of Claim. A crash before that undoes it and gives the jobs back."
+		if name == queue.Fail || name == queue.Retry {
+			text += " What the work has changed in the transaction is committed as well: where that must not stay, go back to a savepoint first."
+		}
+		s.Doc = append(s.Doc, text)
 		return
 	}
 	since, again, held := "are settled already", " After an error it may be called again.", b.heldState()

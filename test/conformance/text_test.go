@@ -110,6 +110,9 @@ func TestCommentsTellLocksCrashAndFile(t *testing.T) {
 			if !regexp.MustCompile(`\b(crash|dies)\b`).MatchString(text) {
 				t.Errorf("%s: the comment of %s does not say what a crash leaves behind", f.at(method.Pos()), name)
 			}
+			if name == "Fail" && strings.Contains(text, "when the transaction commits") && !strings.Contains(text, "savepoint") {
+				t.Errorf("%s: the comment of Fail does not say that the transaction commits what the work has done", f.at(method.Pos()))
+			}
 			told := sqlFile.FindAllString(text, -1)
 			if len(told) == 0 && name != "Work" && name != "Hold" {
 				t.Errorf("%s: the comment of %s does not say which file holds its SQL", f.at(method.Pos()), name)

@@ -17,7 +17,8 @@ var (
 // column is said to (qgen:error).
 //
 // It takes effect when the transaction commits, and needs no locks but those of Claim. A crash
-// before that undoes it and gives the jobs back.
+// before that undoes it and gives the jobs back. What the work has changed in the transaction is
+// committed as well: where that must not stay, go back to a savepoint first.
 //
 // Its SQL is sql/fail.sql.
 func (t *Tx) Fail(ctx context.Context, job Job, cause error) error {
