@@ -508,11 +508,16 @@ func (w *writer) markRead(text []*code.Statement, op string) []*code.Statement {
 //	jobs, err = query(ctx, db, scanJob, claimReadSQL, …found…)
 //	return err
 func (w *writer) lockTake() []*code.Statement {
-	scan := "scanCandidate"
+	return append(w.lockRows("jobs", "found", w.lockedScan(), w.Claim.Lock, source{lists: true}), w.takeLocked("jobs", "found")...)
+}
+
+// lockedScan is the function that reads what locks the rows of a claim: whole jobs, where
+// nothing reads them afterwards.
+func (w *writer) lockedScan() string {
 	if w.Claim.Read == nil && w.Claim.Statement.Rows == nil {
-		scan = "scanJob"
+		return "scanJob"
 	}
-	return append(w.lockRows("jobs", "found", scan, w.Claim.Lock, source{lists: true}), w.takeLocked("jobs", "found")...)
+	return "scanCandidate"
 }
 
 // lockRows emits the beginning of an attempt that fills a variable from rows
@@ -945,24 +950,22 @@ func (w *writer) claimStatementMethod(f *code.File) {
 //
 //	for round := 0; round < 8 && len(jobs) < limit; round++ {
 //		missing := limit - len(jobs)
-//		fetch := missing
-//		if round > 0 {
-//			fetch = 4 * missing // others are at the head, too
-//		}
+//		fetch := q.crowd.window(missing)
 //		var found, taken []Job
 //		err = q.retry(… found, err = query(ctx, db, scanCandidate, claimPickSQL, fetch) …)
 //		if err != nil || len(found) == 0 {
 //			break
 //		}
-//		if round > 0 {
-//			rand.Shuffle(len(found), func(i, k int) { found[i], found[k] = found[k], found[i] })
-//			…
+//		tried := found
+//		if more := len(found) - missing; more > 0 {
+//			at := rand.IntN(more + 1)
+//			tried = found[at : at+missing]
 //		}
-//		tried := found[:min(missing, len(found))]
 //		err = q.retry(… taken, err = query(ctx, db, scanJob, claimSQL, …tried…) …)
 //		if err != nil {
 //			break
 //		}
+//		q.crowd.met(len(taken) < len(tried))
 //		jobs = append(jobs, taken...)
 //		if len(taken) == len(found) && len(found) < fetch {
 //			break // there are no more
@@ -980,23 +983,20 @@ func (w *writer) pickTake(g *code.Group) {
 	}
 	g.For(code.Id("round").Op(":=").Lit(0), code.Id("round").Op("<").Lit(8).Op("&&").Add(wanting), code.Id("round").Op("++")).BlockFunc(func(g *code.Group) {
 		g.Id("missing").Op(":=").Id("limit").Op("-").Len(code.Id("jobs"))
-		g.Id("fetch").Op(":=").Id("missing")
-		g.If(code.Id("round").Op(">").Lit(0)).Block(
-			code.Id("fetch").Op("=").Lit(4).Op("*").Id("missing").Comment("others are at the head of the queue as well"),
-		)
+		g.Id("fetch").Op(":=").Add(w.queue()).Dot("crowd").Dot("window").Call(code.Id("missing"))
 		w.token(g)
 		g.Var().List(code.Id("found"), code.Id("taken")).Index().Id("Job")
 		g.Add(attempt(w.queue(), "retry", code.Lit("claim"), queryInto("found", "scanCandidate", w.bound(c.Pick, pickArgs)...)))
 		g.If(errOr(empty("found"))).Block(code.Break())
-		g.If(code.Id("round").Op(">").Lit(0)).Block(
-			code.Qual(mathRand, "Shuffle").Call(code.Len(code.Id("found")), code.Func().Params(code.List(code.Id("i"), code.Id("k")).Int()).Block(
-				code.List(code.Id("found").Index(code.Id("i")), code.Id("found").Index(code.Id("k"))).Op("=").List(code.Id("found").Index(code.Id("k")), code.Id("found").Index(code.Id("i"))),
-			)),
+		g.Id("tried").Op(":=").Id("found")
+		g.If(code.Id("more").Op(":=").Len(code.Id("found")).Op("-").Id("missing"), code.Id("more").Op(">").Lit(0)).Block(
+			code.Id("at").Op(":=").Qual(mathRand, "IntN").Call(code.Id("more").Op("+").Lit(1)),
+			code.Id("tried").Op("=").Id("found").Index(code.Id("at").Op(":").Id("at").Op("+").Id("missing")),
 		)
-		g.Id("tried").Op(":=").Id("found").Index(code.Op(":").Id("min").Call(code.Id("missing"), code.Len(code.Id("found"))))
 		addAll(g, w.declareFull())
 		g.Add(w.taking("taken", append(w.passTried("taken"), take...)...))
 		g.If(code.Err().Op("!=").Nil()).Block(code.Break())
+		g.Add(w.queue()).Dot("crowd").Dot("met").Call(code.Len(code.Id("taken")).Op("<").Len(code.Id("tried")))
 		g.Id("jobs").Op("=").Append(code.Id("jobs"), code.Id("taken").Op("..."))
 		g.If(code.Len(code.Id("taken")).Op("==").Len(code.Id("found")).Op("&&").Len(code.Id("found")).Op("<").Id("fetch")).Block(
 			code.Break().Comment("there are no more"),
@@ -1009,6 +1009,51 @@ func (w *writer) pickTake(g *code.Group) {
 	w.sort(g)
 	w.hold(g)
 	g.Return(code.Id("jobs"), code.Nil()).Comment("an error after jobs were taken will come again")
+}
+
+// meetsOthers reports whether claims pick jobs that others may take before they do.
+func (w *writer) meetsOthers() bool {
+	return w.Claim != nil && w.Claim.Flow == plan.PickTake && w.Claim.Accept == nil
+}
+
+// crowdType emits
+//
+//	type crowd struct{ lost atomic.Int32 }
+//
+//	func (c *crowd) window(n int) int {
+//		return min(n<<(c.lost.Load()/4), max(n, 4096))
+//	}
+//
+//	func (c *crowd) met(lost bool) {
+//		switch n := c.lost.Load(); {
+//		case lost:
+//			c.lost.CompareAndSwap(n, min(n+4, 20))
+//		case n > 0:
+//			c.lost.CompareAndSwap(n, n-1)
+//		}
+//	}
+func (w *writer) crowdType(f *code.File) {
+	recv := func() *code.Statement { return code.Params(code.Id("c").Op("*").Id("crowd")) }
+	count := code.Id("c").Dot("lost")
+	load := count.Clone().Dot("Load").Call()
+	swap := func(by *code.Statement) *code.Statement {
+		return count.Clone().Dot("CompareAndSwap").Call(code.Id("n"), by)
+	}
+	decl(f, []string{"crowd tells how often others were quicker of late. Who finds that they are looks further back than the head of the queue, where all meet."},
+		code.Type().Id("crowd").Struct(
+			code.Id("lost").Qual("sync/atomic", "Int32").Comment("0 to 20: four for each claim that lost jobs, one less for each that did not"),
+		))
+	decl(f, []string{"window is out of how many of the first ready jobs a claim takes n: n alone while nobody else wants them, and up to 32 times as many."},
+		code.Func().Add(recv()).Id("window").Params(code.Id("n").Int()).Int().Block(
+			code.Return(code.Id("min").Call(code.Id("n").Op("<<").Parens(load.Clone().Op("/").Lit(4)), code.Id("max").Call(code.Id("n"), code.Lit(4096)))),
+		))
+	decl(f, []string{"met notes whether others took jobs that a claim wanted."},
+		code.Func().Add(recv()).Id("met").Params(code.Id("lost").Bool()).Block(
+			code.Switch(code.Id("n").Op(":=").Add(load), code.Empty()).Block(
+				code.Case(code.Id("lost")).Block(swap(code.Id("min").Call(code.Id("n").Op("+").Lit(4), code.Lit(20)))),
+				code.Case(code.Id("n").Op(">").Lit(0)).Block(swap(code.Id("n").Op("-").Lit(1))),
+			),
+		))
 }
 
 // askTake emits a claim that asks of candidates before it takes them. It asks no more
@@ -1134,7 +1179,7 @@ func (w *writer) takeTried(into string, limit *code.Statement) []*code.Statement
 		before, args := w.arguments(c.Statement, tried, "")
 		return slices.Concat(before, w.addBatch(), w.unlessUndone(into, queryCall("scanJob", w.bound(c.Statement, args)...)))
 	}
-	return append(w.lockRows(into, "free", "scanCandidate", c.Lock, tried), w.takeLocked(into, "free")...)
+	return append(w.lockRows(into, "free", w.lockedScan(), c.Lock, tried), w.takeLocked(into, "free")...)
 }
 
 // takeAlone emits what takes candidates one by one, where no lock keeps others away:

@@ -141,6 +141,9 @@ func (w *writer) queueType(f *code.File) {
 			if w.hasLow() {
 				g.Id("low").Op("*").Id("lowBound").Comment("nil in the caller's transaction")
 			}
+			if w.meetsOthers() {
+				g.Id("crowd").Op("*").Id("crowd")
+			}
 			if w.sweepsFirst() {
 				g.Id("works").Op("*").Id("works")
 			}
@@ -203,6 +206,9 @@ func (w *writer) newFunc(f *code.File) {
 				}
 				if w.watches() {
 					g.Id("horizon").Op(":").New(code.Id("horizon"))
+				}
+				if w.meetsOthers() {
+					g.Id("crowd").Op(":").New(code.Id("crowd"))
 				}
 				if w.sweepsFirst() {
 					g.Id("works").Op(":").Op("&").Id("works").Values(code.Id("turn").Op(":").Make(code.Chan().Struct(), code.Lit(1)))

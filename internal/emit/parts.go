@@ -72,6 +72,7 @@ func (w *writer) parts() []part {
 
 		{"isName", "tables.go", w.isNameFunc},
 		{"lowBound", "low.go", w.lowBoundType},
+		{"crowd", "claim.go", w.crowdType},
 		{"newToken", "token.go", w.newTokenFunc},
 		{"backoff", "fail.go", w.backoffFunc},
 		{"wholeNumber", "fail.go", w.wholeNumberFunc},

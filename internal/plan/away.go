@@ -203,7 +203,7 @@ func (b *builder) moveClaim(c *Claim) {
 	default:
 		c.Flow = PickTake
 		c.Pick = b.readyRows("claim_pick", "Claim", b.pkg.Key, "claim: keys of ready rows, which claim.sql then moves", "locks: none")
-		c.Lock = b.picked("claim_lock", "lock_batch", "locks those of the rows that claim_pick.sql named which are still ready",
+		c.Lock = b.picked("claim_lock", "lock_batch", b.pkg.Key, "locks those of the rows that claim_pick.sql named which are still ready",
 			"the rows it returns, until commit; waits for rows that are locked", (*scope).ready)
 		b.moveLocked(c)
 	}

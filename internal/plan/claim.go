@@ -874,7 +874,9 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 		locks += "; waits for rows that are locked"
 		v.Where = s.ready()
 	}
-	s.handed = !guarded && b.readsLocked()
+	// What the caller was asked about is compared with the row as it is read afterwards.
+	reads := b.readsLocked() && (!guarded || c.Accept == nil && b.pkg.Payload == nil && !b.locksTable())
+	s.handed = reads
 	v.Set = s.sets(b.spec.Transitions[queue.Claim].Writes)
 	if b.can(dialect.Returning) && b.groupInSteps() {
 		v.Where = s.recount()
@@ -897,11 +899,15 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 	if guarded {
 		v.Where = nil
 		where, locks := (*scope).ready, "the rows it takes"
+		fields, does := b.pkg.Key, "locks"
+		if reads {
+			fields, does = b.pkg.Fields, "locks and reads"
+		}
 		if b.groupInSteps() {
 			where = func(s *scope) []string { return append(s.ready(), s.locksGroup()) }
 			locks = "the rows it returns" + b.groupLocks()
 		}
-		c.Lock = b.picked("claim_lock", "lock_batch", "locks those of the rows that claim_pick.sql named which are still ready",
+		c.Lock = b.picked("claim_lock", "lock_batch", fields, does+" those of the rows that claim_pick.sql named which are still ready",
 			locks+", until commit; waits for rows that are locked", where, seen...)
 		head = lead + "the rows that claim_lock.sql locked"
 	}
@@ -912,7 +918,7 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 		head += ", with the times that it read"
 	}
 	c.Statement = s.statement("claim", "update_batch", v, nil, head, "locks: the rows it takes, until commit", b.keyHead(v))
-	if guarded || !b.readsLocked() {
+	if !reads {
 		c.Read = b.readByKey("claim_read", "Claim", b.pkg.Fields, "claim: reads back the rows that were taken")
 	}
 }
@@ -933,13 +939,13 @@ func (b *builder) counters() []*Field {
 
 // picked writes a statement that finds those of the rows that were picked for a claim
 // which still are as it wants them, and whose columns seen are as they were read.
-func (b *builder) picked(name, template, head, locks string, where func(*scope) []string, seen ...*Field) *Statement {
+func (b *builder) picked(name, template string, fields []*Field, head, locks string, where func(*scope) []string, seen ...*Field) *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	s.listed = true
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, seen, nil, "_picked")
 	v.Where = where(s)
-	v.Returning = s.read(b.pkg.Key)
-	return s.statement(name, template, v, b.pkg.Key, "claim: "+head, "locks: "+locks, b.keyHead(v))
+	v.Returning = s.readTaken(fields)
+	return s.statement(name, template, v, fields, "claim: "+head, "locks: "+locks, b.keyHead(v))
 }
 
 // popLocked plans how rows that are locked are ended, by their keys.

@@ -69,7 +69,7 @@ func (b *builder) docClaim(c *Claim) {
 		c.Doc[0] += " When others are quicker to take some of the jobs, it returns the rest: fewer than limit does not mean that no more is ready."
 	}
 	if c.BatchRow == nil && c.Flow == PickTake && c.Accept == nil {
-		c.Doc[0] += " When others take the same jobs it looks again, eight times at most: fewer than limit, or none, does not mean that no more is ready."
+		c.Doc[0] += " When others take the same jobs it looks again, further back in the queue and eight times at most: fewer than limit, or none, does not mean that no more is ready."
 	}
 	switch {
 	case b.miscountsOthers() && b.claimsAlone():

@@ -772,10 +772,10 @@ func (b *builder) narrowGroups(c *Claim, locked bool) {
 		if b.can(dialect.SkipLocked) && !b.claimWaits() {
 			locks += "; passes over groups that are locked"
 		}
-		c.Narrow = append(c.Narrow, b.picked("claim_group", "lock_batch", "locks the groups of the rows that claim_lock.sql locked", locks,
+		c.Narrow = append(c.Narrow, b.picked("claim_group", "lock_batch", b.pkg.Key, "locks the groups of the rows that claim_lock.sql locked", locks,
 			func(s *scope) []string { return []string{s.locksGroup()} }))
 	}
-	c.Narrow = append(c.Narrow, b.picked("claim_count", "select_batch",
+	c.Narrow = append(c.Narrow, b.picked("claim_count", "select_batch", b.pkg.Key,
 		"those of the rows whose groups still have room behind the locks", "none", (*scope).recount))
 }
 

@@ -348,7 +348,7 @@ func (b *builder) leaseLocks(c *Claim) {
 	}
 	c.Flow = PickTake
 	c.Pick = b.readyRows("claim_pick", "Claim", b.pkg.Key, "claim: keys of ready rows, which claim.sql then takes", "locks: none")
-	c.Lock = b.picked("claim_lock", "lock_batch", "locks those of the rows that claim_pick.sql named which are still ready",
+	c.Lock = b.picked("claim_lock", "lock_batch", b.pkg.Key, "locks those of the rows that claim_pick.sql named which are still ready",
 		"the rows it returns, until commit; waits for rows that are locked", (*scope).ready)
 }
 
@@ -384,7 +384,7 @@ func (b *builder) takeOver(c *Claim) {
 		return
 	}
 	table := plainText(side.spec.Table.Name)
-	c.Expired = side.picked("claim_expired", "lock_batch", "locks the claims that have run out among those of the rows that claim_lock.sql locked",
+	c.Expired = side.picked("claim_expired", "lock_batch", side.pkg.Key, "locks the claims that have run out among those of the rows that claim_lock.sql locked",
 		"the rows of "+table+" that it returns, until commit; waits for rows that are locked", func(s *scope) []string { return s.tests(s.stateTests(queue.Ready)) })
 	s, v := side.newScope(), side.base("Claim")
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, side.pkg.Key, nil, nil, "_picked")

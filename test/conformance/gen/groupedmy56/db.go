@@ -48,6 +48,7 @@ type DBTX interface {
 type Queue struct {
 	db    DBTX
 	begin beginner // nil in the caller's transaction
+	crowd *crowd
 	hook  Hook
 }
 
@@ -55,7 +56,7 @@ type Queue struct {
 // and nothing is committed, see WithTx. Do not give it a *sql.Conn on which BEGIN was sent by
 // hand.
 func New(db DBTX, options ...Option) *Queue {
-	q := &Queue{db: db, hook: noHook{}}
+	q := &Queue{db: db, crowd: new(crowd), hook: noHook{}}
 	if begin, ok := db.(beginner); ok {
 		q.begin = begin
 	}

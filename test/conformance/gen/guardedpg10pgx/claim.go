@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 )
 
 var (
@@ -22,8 +23,8 @@ var (
 
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
 // more than limit; when nothing is ready it returns no jobs and a nil error. When others take
-// the same jobs it looks again, eight times at most: fewer than limit, or none, does not mean
-// that no more is ready.
+// the same jobs it looks again, further back in the queue and eight times at most: fewer than
+// limit, or none, does not mean that no more is ready.
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
 // want the same rows wait for each other. A worker that dies leaves its jobs running until their
@@ -38,10 +39,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	for round := 0; round < 8 && len(jobs) < limit; round++ {
 		missing := limit - len(jobs)
-		fetch := missing
-		if round > 0 {
-			fetch = 4 * missing // others are at the head of the queue as well
-		}
+		fetch := q.crowd.window(missing)
 		var found, taken []Job
 		err = q.retry(ctx, "claim", func(db DBTX) (err error) {
 			found, err = query(ctx, db, scanCandidate, claimPickSQL, fetch)
@@ -50,12 +48,11 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		if err != nil || len(found) == 0 {
 			break
 		}
-		if round > 0 {
-			rand.Shuffle(len(found), func(i, k int) {
-				found[i], found[k] = found[k], found[i]
-			})
+		tried := found
+		if more := len(found) - missing; more > 0 {
+			at := rand.IntN(more + 1)
+			tried = found[at : at+missing]
 		}
-		tried := found[:min(missing, len(found))]
 		err = q.retry(ctx, "claim", func(db DBTX) (err error) {
 			taken, err = query(ctx, db, scanJob, claimSQL,
 				q.worker,
@@ -66,6 +63,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		if err != nil {
 			break
 		}
+		q.crowd.met(len(taken) < len(tried))
 		jobs = append(jobs, taken...)
 		if len(taken) == len(found) && len(found) < fetch {
 			break // there are no more
@@ -88,4 +86,26 @@ func scanCandidate(r row) (Job, error) {
 	var j Job
 	err := r.Scan(&j.ID)
 	return j, err
+}
+
+// crowd tells how often others were quicker of late. Who finds that they are looks further back
+// than the head of the queue, where all meet.
+type crowd struct {
+	lost atomic.Int32 // 0 to 20: four for each claim that lost jobs, one less for each that did not
+}
+
+// window is out of how many of the first ready jobs a claim takes n: n alone while nobody else
+// wants them, and up to 32 times as many.
+func (c *crowd) window(n int) int {
+	return min(n<<(c.lost.Load()/4), max(n, 4096))
+}
+
+// met notes whether others took jobs that a claim wanted.
+func (c *crowd) met(lost bool) {
+	switch n := c.lost.Load(); {
+	case lost:
+		c.lost.CompareAndSwap(n, min(n+4, 20))
+	case n > 0:
+		c.lost.CompareAndSwap(n, n-1)
+	}
 }

@@ -53,6 +53,7 @@ type Queue struct {
 	begin  beginner // nil in the caller's transaction
 	worker string
 	wrong  error // why it does nothing, nil for most
+	crowd  *crowd
 	hook   Hook
 }
 
@@ -60,7 +61,7 @@ type Queue struct {
 // and nothing is committed, see WithTx. Do not give it a *sql.Conn on which BEGIN was sent by
 // hand.
 func New(db DBTX, options ...Option) *Queue {
-	q := &Queue{db: db, hook: noHook{}}
+	q := &Queue{db: db, crowd: new(crowd), hook: noHook{}}
 	WithWorker(defaultWorker())(q) // which looks whether there is room for it
 	if begin, ok := db.(beginner); ok {
 		q.begin = begin

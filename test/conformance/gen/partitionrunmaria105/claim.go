@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 )
 
 var (
@@ -23,10 +24,6 @@ var (
 	//go:embed sql/claim.sql
 	claimFile string
 	claimSQL  = statement(claimFile)
-
-	//go:embed sql/claim_read.sql
-	claimReadFile string
-	claimReadSQL  = statement(claimReadFile)
 )
 
 // Shard is a worker's share of the table: of the rows that fall to one of Count workers, those
@@ -37,8 +34,8 @@ type Shard struct {
 
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
 // more than limit; when nothing is ready it returns no jobs and a nil error. When others take
-// the same jobs it looks again, eight times at most: fewer than limit, or none, does not mean
-// that no more is ready.
+// the same jobs it looks again, further back in the queue and eight times at most: fewer than
+// limit, or none, does not mean that no more is ready.
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
 // want the same rows wait for each other. A worker that dies leaves its jobs running for good:
@@ -46,7 +43,7 @@ type Shard struct {
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
-// Its SQL is sql/claim_pick.sql, sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
+// Its SQL is sql/claim_pick.sql, sql/claim_lock.sql and sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, shard Shard, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
@@ -59,10 +56,7 @@ func (q *Queue) Claim(ctx context.Context, shard Shard, limit int) (jobs []Job, 
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	for round := 0; round < 8 && len(jobs) < limit; round++ {
 		missing := limit - len(jobs)
-		fetch := missing
-		if round > 0 {
-			fetch = 4 * missing // others are at the head of the queue as well
-		}
+		fetch := q.crowd.window(missing)
 		var found, taken []Job
 		err = q.retry(ctx, "claim", func(db DBTX) (err error) {
 			found, err = query(ctx, db, scanCandidate, claimPickSQL, shard.Count, shard.Count, shard.Count, shard.Index, fetch)
@@ -71,15 +65,14 @@ func (q *Queue) Claim(ctx context.Context, shard Shard, limit int) (jobs []Job, 
 		if err != nil || len(found) == 0 {
 			break
 		}
-		if round > 0 {
-			rand.Shuffle(len(found), func(i, k int) {
-				found[i], found[k] = found[k], found[i]
-			})
+		tried := found
+		if more := len(found) - missing; more > 0 {
+			at := rand.IntN(more + 1)
+			tried = found[at : at+missing]
 		}
-		tried := found[:min(missing, len(found))]
 		err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 			taken = nil
-			free, err := query(ctx, db, scanCandidate, claimLockSQL,
+			free, err := query(ctx, db, scanJob, claimLockSQL,
 				list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(tried, func(j Job) []any { return []any{j.ID} })},
 				shard.Count,
 				shard.Count,
@@ -94,14 +87,13 @@ func (q *Queue) Claim(ctx context.Context, shard Shard, limit int) (jobs []Job, 
 			); err != nil {
 				return err
 			}
-			taken, err = query(ctx, db, scanJob, claimReadSQL,
-				list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(free, func(j Job) []any { return []any{j.ID} })},
-			)
-			return err
+			taken = free
+			return nil
 		})
 		if err != nil {
 			break
 		}
+		q.crowd.met(len(taken) < len(tried))
 		jobs = append(jobs, taken...)
 		if len(taken) == len(found) && len(found) < fetch {
 			break // there are no more
@@ -127,4 +119,26 @@ func scanCandidate(r row) (Job, error) {
 		j.Err = scanEach(r, dest)
 	}
 	return j, nil
+}
+
+// crowd tells how often others were quicker of late. Who finds that they are looks further back
+// than the head of the queue, where all meet.
+type crowd struct {
+	lost atomic.Int32 // 0 to 20: four for each claim that lost jobs, one less for each that did not
+}
+
+// window is out of how many of the first ready jobs a claim takes n: n alone while nobody else
+// wants them, and up to 32 times as many.
+func (c *crowd) window(n int) int {
+	return min(n<<(c.lost.Load()/4), max(n, 4096))
+}
+
+// met notes whether others took jobs that a claim wanted.
+func (c *crowd) met(lost bool) {
+	switch n := c.lost.Load(); {
+	case lost:
+		c.lost.CompareAndSwap(n, min(n+4, 20))
+	case n > 0:
+		c.lost.CompareAndSwap(n, n-1)
+	}
 }

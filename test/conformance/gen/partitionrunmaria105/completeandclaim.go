@@ -17,8 +17,8 @@ import (
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
-// Its SQL is sql/complete_lock.sql, sql/complete.sql, sql/claim_pick.sql, sql/claim_lock.sql,
-// sql/claim.sql and sql/claim_read.sql.
+// Its SQL is sql/complete_lock.sql, sql/complete.sql, sql/claim_pick.sql, sql/claim_lock.sql and
+// sql/claim.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, shard Shard, limit int) (jobs []Job, err error) {
 	err = q.Complete(ctx, done...)
 	if err != nil && !errors.Is(err, ErrLost) {

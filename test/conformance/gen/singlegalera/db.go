@@ -53,7 +53,8 @@ type Queue struct {
 	db     DBTX
 	begin  beginner // nil in the caller's transaction
 	worker string
-	wrong  error        // why it does nothing, nil for most
+	wrong  error // why it does nothing, nil for most
+	crowd  *crowd
 	fits   *atomic.Bool // the database was asked, see checkFit
 	hook   Hook
 }
@@ -62,7 +63,7 @@ type Queue struct {
 // and nothing is committed, see WithTx. Do not give it a *sql.Conn on which BEGIN was sent by
 // hand.
 func New(db DBTX, options ...Option) *Queue {
-	q := &Queue{db: db, fits: new(atomic.Bool), hook: noHook{}}
+	q := &Queue{db: db, crowd: new(crowd), fits: new(atomic.Bool), hook: noHook{}}
 	WithWorker(defaultWorker())(q) // which looks whether there is room for it
 	if begin, ok := db.(beginner); ok {
 		q.begin = begin

@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 )
 
 var (
@@ -53,10 +54,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	for round := 0; round < 8 && len(jobs) == 0; round++ {
 		missing := limit - len(jobs)
-		fetch := missing
-		if round > 0 {
-			fetch = 4 * missing // others are at the head of the queue as well
-		}
+		fetch := q.crowd.window(missing)
 		var found, taken []Job
 		err = q.retry(ctx, "claim", func(db DBTX) (err error) {
 			found, err = query(ctx, db, scanCandidate, claimPickSQL, fetch)
@@ -65,12 +63,11 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		if err != nil || len(found) == 0 {
 			break
 		}
-		if round > 0 {
-			rand.Shuffle(len(found), func(i, k int) {
-				found[i], found[k] = found[k], found[i]
-			})
+		tried := found
+		if more := len(found) - missing; more > 0 {
+			at := rand.IntN(more + 1)
+			tried = found[at : at+missing]
 		}
-		tried := found[:min(missing, len(found))]
 		err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 			batch, err := jsonRows(tried, func(j Job) []any { return []any{j.ActionID} })
 			if err != nil {
@@ -89,6 +86,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		if err != nil {
 			break
 		}
+		q.crowd.met(len(taken) < len(tried))
 		jobs = append(jobs, taken...)
 		if len(taken) == len(found) && len(found) < fetch {
 			break // there are no more
@@ -117,4 +115,26 @@ func scanCandidate(r row) (Job, error) {
 		j.Err = scanEach(r, dest)
 	}
 	return j, nil
+}
+
+// crowd tells how often others were quicker of late. Who finds that they are looks further back
+// than the head of the queue, where all meet.
+type crowd struct {
+	lost atomic.Int32 // 0 to 20: four for each claim that lost jobs, one less for each that did not
+}
+
+// window is out of how many of the first ready jobs a claim takes n: n alone while nobody else
+// wants them, and up to 32 times as many.
+func (c *crowd) window(n int) int {
+	return min(n<<(c.lost.Load()/4), max(n, 4096))
+}
+
+// met notes whether others took jobs that a claim wanted.
+func (c *crowd) met(lost bool) {
+	switch n := c.lost.Load(); {
+	case lost:
+		c.lost.CompareAndSwap(n, min(n+4, 20))
+	case n > 0:
+		c.lost.CompareAndSwap(n, n-1)
+	}
 }

@@ -50,6 +50,7 @@ type Queue struct {
 	db     DBTX
 	begin  beginner // nil in the caller's transaction
 	worker int32
+	crowd  *crowd
 	hook   Hook
 }
 
@@ -57,7 +58,7 @@ type Queue struct {
 // and nothing is committed, see WithTx. Do not give it a *sql.Conn on which BEGIN was sent by
 // hand.
 func New(db DBTX, options ...Option) *Queue {
-	q := &Queue{db: db, worker: defaultWorker(), hook: noHook{}}
+	q := &Queue{db: db, worker: defaultWorker(), crowd: new(crowd), hook: noHook{}}
 	if begin, ok := db.(beginner); ok {
 		q.begin = begin
 	}

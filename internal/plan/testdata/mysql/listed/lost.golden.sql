@@ -47,13 +47,13 @@ ORDER  BY (field(task, 'repair', 'verify')), id
 LIMIT  ?;
 
 -- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- claim: locks and reads those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it takes, until commit; waits for rows that are locked
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* lostq.Claim */
-       id
+       id, task
 FROM   lost FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    active = 0
@@ -68,17 +68,6 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* lostq.Claim */ lost FORCE INDEX (PRIMARY)
 SET    active = 1
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* lostq.Claim */
-       id, task
-FROM   lost FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

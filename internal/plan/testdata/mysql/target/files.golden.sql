@@ -49,13 +49,13 @@ ORDER  BY id
 LIMIT  ?;
 
 -- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- claim: locks and reads those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it takes, until commit; waits for rows that are locked
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* filesq.Claim */
-       id
+       id, rec
 FROM   files FORCE INDEX (PRIMARY)
 WHERE  (id IN (?))
 AND    status = 1
@@ -70,17 +70,6 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* filesq.Claim */ files FORCE INDEX (PRIMARY)
 SET    status = 2
-WHERE  (id IN (?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* filesq.Claim */
-       id, rec
-FROM   files FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
 -- sql/complete_lock.sql

@@ -51,7 +51,7 @@ ORDER  BY site, path
 LIMIT  ?;
 
 -- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- claim: locks and reads those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it takes, until commit; waits for rows that are locked
 -- index: the key
 -- isolation: read committed
@@ -71,17 +71,6 @@ FOR    UPDATE;
 -- arguments: 1: list Site Path
 UPDATE /* pagesq.Claim */ pages FORCE INDEX (PRIMARY)
 SET    state = 'busy'
-WHERE  ((site = ? AND path = ?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list Site Path
-SELECT /* pagesq.Claim */
-       site, path
-FROM   pages FORCE INDEX (PRIMARY)
 WHERE  ((site = ? AND path = ?));
 
 -- sql/complete_lock.sql

@@ -49,13 +49,13 @@ ORDER  BY id
 LIMIT  ?;
 
 -- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- claim: locks and reads those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it takes, until commit; waits for rows that are locked
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* urlsq.Claim */
-       id
+       id, url
 FROM   urls FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    status = 'todo'
@@ -69,17 +69,6 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* urlsq.Claim */ urls FORCE INDEX (PRIMARY)
 SET    status = 'in_progress'
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* urlsq.Claim */
-       id, url
-FROM   urls FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

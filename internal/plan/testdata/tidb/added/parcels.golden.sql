@@ -50,7 +50,7 @@ ORDER  BY depot, code
 LIMIT  ?;
 
 -- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- claim: locks and reads those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it takes, until commit; waits for rows that are locked
 -- index: the key
 -- isolation: read committed
@@ -70,17 +70,6 @@ FOR    UPDATE;
 -- arguments: 1: list Depot Code
 UPDATE /* parcelsq.Claim */ parcels FORCE INDEX (PRIMARY)
 SET    state = 'busy'
-WHERE  ((depot = ? AND code = ?));
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list Depot Code
-SELECT /* parcelsq.Claim */
-       depot, code
-FROM   parcels FORCE INDEX (PRIMARY)
 WHERE  ((depot = ? AND code = ?));
 
 -- sql/complete_lock.sql

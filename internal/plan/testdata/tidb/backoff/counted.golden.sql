@@ -50,13 +50,13 @@ ORDER  BY id
 LIMIT  ?;
 
 -- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- claim: locks and reads those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it takes, until commit; waits for rows that are locked
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* countedq.Claim */
-       id
+       id, tries, run_at, wait_m
 FROM   counted FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    state = 'N'
@@ -72,17 +72,6 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* countedq.Claim */ counted FORCE INDEX (PRIMARY)
 SET    state = 'A'
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* countedq.Claim */
-       id, tries, run_at, wait_m
-FROM   counted FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

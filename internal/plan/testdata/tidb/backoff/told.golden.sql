@@ -50,13 +50,13 @@ ORDER  BY id
 LIMIT  ?;
 
 -- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- claim: locks and reads those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it takes, until commit; waits for rows that are locked
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* toldq.Claim */
-       id
+       id, CAST(run_at AS CHAR), tries + 1, wait_s, longest_s
 FROM   told FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    state = 'N'
@@ -72,17 +72,6 @@ FOR    UPDATE;
 UPDATE /* toldq.Claim */ told FORCE INDEX (PRIMARY)
 SET    state = 'A',
        tries = tries + 1
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* toldq.Claim */
-       id, CAST(run_at AS CHAR), tries, wait_s, longest_s
-FROM   told FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

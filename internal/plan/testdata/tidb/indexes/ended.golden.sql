@@ -49,13 +49,13 @@ ORDER  BY id
 LIMIT  ?;
 
 -- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- claim: locks and reads those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it takes, until commit; waits for rows that are locked
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID, 2: param topic string
 SELECT /* endedq.Claim */
-       id
+       id, topic
 FROM   ended FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    state = 'r'
@@ -70,17 +70,6 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* endedq.Claim */ ended FORCE INDEX (PRIMARY)
 SET    state = 'x'
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* endedq.Claim */
-       id, topic
-FROM   ended FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

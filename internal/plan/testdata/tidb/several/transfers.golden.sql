@@ -46,13 +46,13 @@ ORDER  BY urgency DESC, id
 LIMIT  ?;
 
 -- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- claim: locks and reads those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it takes, until commit; waits for rows that are locked
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* transfersq.Claim */
-       id
+       id, CAST(due AS CHAR), urgency, payload
 FROM   transfers FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    state IN ('new', 'again')
@@ -67,17 +67,6 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* transfersq.Claim */ transfers FORCE INDEX (PRIMARY)
 SET    state = 'active'
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* transfersq.Claim */
-       id, CAST(due AS CHAR), urgency, payload
-FROM   transfers FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

@@ -47,13 +47,13 @@ ORDER  BY (urgency + timestampdiff(minute, made, UTC_TIMESTAMP(6))) DESC, id
 LIMIT  ?;
 
 -- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- claim: locks and reads those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it takes, until commit; waits for rows that are locked
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* agedq.Claim */
-       id
+       id, urgency, CAST(made AS CHAR)
 FROM   aged FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    state = 'N'
@@ -67,17 +67,6 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* agedq.Claim */ aged FORCE INDEX (PRIMARY)
 SET    state = 'A'
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* agedq.Claim */
-       id, urgency, CAST(made AS CHAR)
-FROM   aged FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql

@@ -50,13 +50,13 @@ ORDER  BY priority DESC, id
 LIMIT  ?;
 
 -- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- claim: locks and reads those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it takes, until commit; waits for rows that are locked
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* urlsq.Claim */
-       id
+       id, url, priority, body, note
 FROM   urls FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    state = 'new'
@@ -70,17 +70,6 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* urlsq.Claim */ urls FORCE INDEX (PRIMARY)
 SET    state = 'busy'
-WHERE  (id = ?);
-
--- sql/claim_read.sql
--- claim: reads back the rows that were taken
--- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* urlsq.Claim */
-       id, url, priority, body, note
-FROM   urls FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql
