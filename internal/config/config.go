@@ -82,6 +82,8 @@ type Queue struct {
 	Purge   String            // purge_if
 	// UpdateIf tells which rows that are there Enqueue changes.
 	UpdateIf String // update_if
+	// EnqueueIf tells when Enqueue adds a job.
+	EnqueueIf String // enqueue_if
 	// Legacy is how a program takes rows that reads the table beside the package.
 	Legacy  []String // legacy_claim
 	Backoff *Backoff

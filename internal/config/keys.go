@@ -141,6 +141,7 @@ func queueKeys(p *parser, q *Queue) []key {
 		{name: "recover_if", read: into(&q.Recover, p.str)},
 		{name: "purge_if", read: into(&q.Purge, p.str)},
 		{name: "update_if", read: into(&q.UpdateIf, p.str)},
+		{name: "enqueue_if", read: into(&q.EnqueueIf, p.str)},
 		{name: "legacy_claim", read: func(name string, v *yaml.Node) { q.Legacy = p.strs(v, name, "SQL statements") }},
 		{name: "backoff", read: func(name string, v *yaml.Node) {
 			b := &Backoff{Pos: p.at(v)}

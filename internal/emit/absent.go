@@ -4,6 +4,8 @@ package emit
 // unique key, and tells so.
 
 import (
+	"slices"
+
 	"github.com/qgen-dev/qgen/internal/code"
 	"github.com/qgen-dev/qgen/internal/plan"
 )
@@ -38,7 +40,7 @@ func (w *writer) enqueueAbsent(f *code.File) {
 	e := w.Enqueue
 	added := code.Id(w.told()).Bool()
 	how := "retry"
-	if e.Gate != nil || e.Lock != nil || len(e.With) > 0 {
+	if e.Gate != nil || e.Alone != nil || e.Lock != nil || len(e.With) > 0 {
 		how = "transact"
 	}
 	if e.Repeatable {
@@ -50,7 +52,11 @@ func (w *writer) enqueueAbsent(f *code.File) {
 		results, none = append([]*code.Statement{code.Id("key").Id("Key")}, results...), []*code.Statement{code.Id("key")}
 		into, count = code.Id("keys"), code.Len(code.Id("keys"))
 	}
-	decl(f, docOf(e.Doc, append(present(e.Gate, e.Lock, e.Check, e.Update, e.One), w.addedStatements()...)...),
+	first := present(e.Gate)
+	if w.addsAlone() {
+		first = present(e.Alone)
+	}
+	decl(f, docOf(e.Doc, slices.Concat(first, present(e.Lock, e.Check, e.Update, e.One), w.addedStatements())...),
 		code.Func().Add(queueReceiver()).Id("Enqueue").Params(ctxParam(), code.Id("job").Id("NewJob")).Params(results...).BlockFunc(func(g *code.Group) {
 			if w.keysKnown() {
 				g.Var().Id("keys").Index().Id("Key")
@@ -58,14 +64,17 @@ func (w *writer) enqueueAbsent(f *code.File) {
 				g.Var().Id("n").Int()
 			}
 			g.Add(observe(code.Id("q"), code.Lit("enqueue"), count.Clone()))
+			var lines []*code.Statement
+			if w.addsAlone() {
+				lines = append(lines, w.pass(e.Alone, nil))
+			}
 			add := code.List(into.Clone(), code.Err()).Op("=").Add(w.addCall(code.False()))
 			if len(e.With) > 0 {
-				g.Add(attempt(code.Id("q"), how, code.Lit("enqueue"),
-					code.If(add, code.Err().Op("!=").Nil()).Block(code.Return(code.Err())),
-					code.Return(w.addedWithCall())))
+				lines = append(lines, code.If(add, code.Err().Op("!=").Nil()).Block(code.Return(code.Err())), code.Return(w.addedWithCall()))
 			} else {
-				g.Add(attempt(code.Id("q"), how, code.Lit("enqueue"), add, code.Return(code.Err())))
+				lines = append(lines, add, code.Return(code.Err()))
 			}
+			g.Add(attempt(code.Id("q"), how, code.Lit("enqueue"), lines...))
 			g.Add(code.If(errOr(count.Clone().Op("==").Lit(0))).Block(code.Return(append(none, code.False(), code.Err())...)))
 			if !w.keysKnown() {
 				g.Return(code.True(), code.Nil())
@@ -78,6 +87,9 @@ func (w *writer) enqueueAbsent(f *code.File) {
 			g.Return(first, code.True(), code.Nil())
 		}))
 }
+
+// addsAlone reports whether each call adds its jobs while no other producer adds any.
+func (w *writer) addsAlone() bool { return w.Enqueue.Alone != nil && w.Enqueue.Gate == nil }
 
 // told is what Enqueue calls the result that tells whether it has written a row.
 func (w *writer) told() string {
@@ -115,14 +127,10 @@ func (w *writer) addMethod(f *code.File) {
 	_, args := w.arguments(e.One, source{one: code.Id("job")}, "")
 	text := w.boundOf(code.Id("q"), e.One, args)
 	result, none := code.Index().Id("Key"), code.Nil()
-	why := "a row stands in its way by a unique key"
-	if e.Like {
-		why = "a row is like it"
-	}
-	doc := "add adds a job and returns its key, none where " + why + "."
+	doc := "add adds a job and returns its key, none where " + e.Where + "."
 	if !w.keysKnown() {
 		result, none = code.Int(), code.Lit(0)
-		doc = "add adds a job and returns how many rows that were: none where " + why + "."
+		doc = "add adds a job and returns how many rows that were: none where " + e.Where + "."
 	}
 	known := func(key *code.Statement) *code.Statement {
 		return code.Return(code.Index().Id("Key").Values(key), code.Nil())
@@ -159,7 +167,7 @@ func (w *writer) addMethod(f *code.File) {
 			switch {
 			case whole:
 				g.Return(value.Clone(), code.Err())
-			case e.AutoKey && e.Like: // the driver tells 0 where no row was added
+			case e.AutoKey && (e.Like || e.If): // the driver tells 0 where no row was added
 				g.Add(ifErrOr(code.Id("number").Op("==").Lit(0), code.Nil()))
 				g.Add(known(w.numbered(value.Clone())))
 			case e.AutoKey:
@@ -246,17 +254,24 @@ func (w *writer) enqueueManyAbsent(f *code.File) {
 			g.Add(observe(code.Id("q"), code.Lit("enqueue"), n.Clone()))
 			g.Err().Op("=").Id("q").Dot(how).Call(code.Id("ctx"), code.Lit("enqueue"), code.Func().Params(code.Id("db").Id("DBTX")).Error().BlockFunc(func(g *code.Group) {
 				g.List(cloned(vars)...).Op("=").List(begun...)
-				if e.Alone != nil {
+				switch {
+				case w.addsAlone():
+					g.Add(w.pass(e.Alone, nil))
+				case e.Alone != nil:
 					g.Id("alone").Op(":=").Len(code.Id("news")).Op(">").Lit(e.Locked)
 					g.If(code.Id("alone")).Block(w.pass(e.Alone, nil))
 				}
 				note := []*code.Statement{n.Clone().Op("++")}
-				if len(e.With) > 0 {
+				if len(e.With) > 0 && !e.Each {
 					g.Var().Id("fresh").Index().Id("Key")
 				}
 				mark := func(key *code.Statement, of *code.Statement) []*code.Statement {
 					lines := []*code.Statement{code.List(keys.Clone().Index(of.Clone()), added.Clone().Index(of.Clone())).Op("=").List(key, code.True())}
-					if len(e.With) > 0 {
+					switch {
+					case e.Each:
+						call := code.Id("q").Dot("addedWith").Call(code.Id("ctx"), code.Id("db"), code.Id("one"))
+						lines = append(lines, code.If(code.Err().Op(":=").Add(call), code.Err().Op("!=").Nil()).Block(code.Return(code.Err())))
+					case len(e.With) > 0:
 						lines = append(lines, code.Id("fresh").Op("=").Append(code.Id("fresh"), keys.Clone().Index(of.Clone())))
 					}
 					return append(lines, note...)
@@ -278,7 +293,7 @@ func (w *writer) enqueueManyAbsent(f *code.File) {
 						n.Clone().Op("+=").Id("one"),
 					)
 				}
-				if len(e.With) > 0 {
+				if len(e.With) > 0 && !e.Each {
 					g.Return(code.Id("q").Dot("addedWith").Call(code.Id("ctx"), code.Id("db"), code.Id("fresh")))
 				} else {
 					g.Return(code.Nil())

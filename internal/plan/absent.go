@@ -202,31 +202,56 @@ func (b *builder) leaveAlike(added string, s *scope, v *values, e *Enqueue, news
 		head[1] += "; " + rule
 	}
 	if b.can(dialect.AdvisoryLocks) {
-		g, gv := b.newScope(), b.base("Enqueue")
-		g.newArgument = g.argumentOfNew
-		var given []string
-		for _, c := range l.Columns {
-			if i := slices.IndexFunc(news, func(n newColumn) bool { return n.column == c }); i >= 0 {
-				given = append(given, g.cast(news[i]))
-			}
-		}
-		form := func(name string) string {
-			return dialect.Fill(b.d.Fragments[name].At(b.version), "table", v.TableText, "values", strings.Join(given, ", "))
-		}
-		gv.Group.Locks = form("like_number") + ",\n       " + form("like_shared")
-		e.Gate = g.statement("enqueue_gate", "gate", gv, nil, "enqueue: jobs that are alike in "+columnList(l.Columns)+" are added one after the other",
-			"locks: a number made of the table and these columns, and one of the table that producers share, until commit", "index: none; it reads nothing")
-		g, gv = b.newScope(), b.base("EnqueueMany")
-		gv.Group.Locks = form("like_alone")
+		e.Gate = b.lockOf(l.Columns, news, v, "jobs that are alike in "+columnList(l.Columns)+" are added one after the other")
 		e.Locked = mostLocked
-		e.Alone = g.statement("enqueue_alone", "gate", gv, nil, fmt.Sprintf("enqueue: a call with more than %d jobs adds them while no other producer adds any", e.Locked),
-			"locks: a number made of the table, until commit", "index: none; it reads nothing")
-		if fresh := b.d.Fragments["like_fresh"].At(b.version); fresh != "" {
-			v.Guard = []string{fresh}
-		}
+		e.Alone = b.lockAll(v, fmt.Sprintf("a call with more than %d jobs adds them while no other producer adds any", e.Locked))
+		s.fresh(v, "rows that are alike are looked for")
 	}
 	w := b.likeIndex()
 	return append(head, b.usesHead(w)+b.nullsNote(w))
+}
+
+// lockOf has producers of jobs that are alike in some columns wait for each other; does says so.
+func (b *builder) lockOf(columns []*schema.Column, news []newColumn, v *values, does string) *Statement {
+	g, gv := b.newScope(), b.base("Enqueue")
+	g.newArgument = g.argumentOfNew
+	var given []string
+	for _, c := range columns {
+		if i := slices.IndexFunc(news, func(n newColumn) bool { return n.column == c }); i >= 0 {
+			given = append(given, g.cast(news[i]))
+		}
+	}
+	form := func(name string) string {
+		return dialect.Fill(b.d.Fragments[name].At(b.version), "table", v.TableText, "values", strings.Join(given, ", "))
+	}
+	gv.Group.Locks = form("like_number") + ",\n       " + form("like_shared")
+	return g.statement("enqueue_gate", "gate", gv, nil, "enqueue: "+does,
+		"locks: a number made of the table and these columns, and one of the table that producers share, until commit", "index: none; it reads nothing")
+}
+
+// lockAll has all producers wait for each other; does says so.
+func (b *builder) lockAll(v *values, does string) *Statement {
+	s, av := b.newScope(), b.base("EnqueueMany")
+	av.Group.Must = true
+	av.Group.Locks = dialect.Fill(b.aloneLock(), "table", v.TableText, "name", b.d.Quote("enqueue "+v.Table))
+	return s.statement("enqueue_alone", "gate", av, nil, "enqueue: "+does, "locks: a number made of the table, until commit", "index: none; it reads nothing")
+}
+
+// aloneLock is the lock that keeps off all other producers, "" where the server has none.
+func (b *builder) aloneLock() string {
+	if b.can(dialect.AdvisoryLocks) {
+		return b.d.Fragments["like_alone"].At(b.version)
+	}
+	return b.d.Fragments["if_alone"].At(b.version)
+}
+
+// fresh has a statement fail where it would not see what others have added before the lock was had; what
+// says what that is for.
+func (s *scope) fresh(v *values, what string) {
+	v.Guard = nil
+	if form := s.d.Fragments["like_fresh"].At(s.version); form != "" {
+		v.Guard = []string{dialect.Fill(form, "what", what)}
+	}
 }
 
 // cast is what a new row has in a column, of that column's type also where nothing but the value
@@ -346,6 +371,7 @@ func (b *builder) likeIndex() wanted {
 // checkAbsent complains where nothing could be left out, or nothing tells it for sure, and
 // says what keeps jobs out.
 func (b *builder) checkAbsent(errs *source.ErrorList) {
+	b.checkOnlyIf(errs)
 	if !b.spec.Absent {
 		return
 	}
@@ -413,15 +439,34 @@ func columnList(columns []*schema.Column) string {
 	return strings.Join(names, ", ")
 }
 
-// unlessThere says which jobs Enqueue leaves out.
-const unlessThere = ", unless a row stands in its way by a unique key"
-
 // unless says which jobs Enqueue leaves out.
 func (b *builder) unless() string {
-	if b.spec.Like == nil {
-		return unlessThere
+	var text string
+	switch {
+	case b.spec.Like != nil:
+		text = ", unless a row is like it in " + b.spec.Like.Text()
+	case b.spec.Absent:
+		text = ", unless a row stands in its way by a unique key"
 	}
-	return ", unless a row is like it in " + b.spec.Like.Text()
+	if b.spec.EnqueueIf != nil {
+		return ", only where enqueue_if holds" + strings.Replace(text, ", unless", " and unless", 1)
+	}
+	return text
+}
+
+// keptOut says where a job is left out.
+func (b *builder) keptOut() string {
+	var where []string
+	if b.spec.EnqueueIf != nil {
+		where = append(where, "enqueue_if does not hold")
+	}
+	switch {
+	case b.spec.Like != nil:
+		where = append(where, "a row is like it")
+	case b.spec.Absent:
+		where = append(where, "a row stands in its way by a unique key")
+	}
+	return strings.Join(where, ", or ")
 }
 
 // leftOut says what Enqueue does where a job may be left out, and when one that is added appears.
@@ -430,7 +475,14 @@ func (b *builder) leftOut(e *Enqueue, appears string) string {
 	if e.tellsKey() {
 		tells = ". It returns the key and whether the job was added; where it was not, the key is the zero value."
 	}
-	text := b.unless() + tells + " A row that is there already is no error, and the caller's transaction goes on. " + appears
+	none := "A row that is there already is no error"
+	if only := b.spec.EnqueueIf; only != nil {
+		none = "The condition is (" + plainText(only.Text()) + "), of which {new} is the job; that it does not hold is no error"
+		if b.spec.Absent {
+			none += ", nor is a row that is there already"
+		}
+	}
+	text := b.unless() + tells + " " + none + ", and the caller's transaction goes on. " + appears
 	if rule := b.d.Fragments["duplicate_rule"].At(b.version); e.Collides && rule != "" {
 		text += " " + rule
 	}
@@ -443,10 +495,18 @@ func (b *builder) leftOutMany(e *Enqueue, none string) string {
 	if e.tellsKey() {
 		tells = ". It returns, in the order of news, the keys and which of the jobs were added; where one was not, its key is the zero value. "
 	}
-	if e.Alone != nil {
+	if e.Alone != nil && e.Locked > 0 {
 		none += fmt.Sprintf(" A call with more than %d jobs keeps all other producers waiting until it commits.", e.Locked)
 	}
-	return "each of the jobs" + b.unless() + ", also one that the same call has added" + tells + none
+	same := ", also one that the same call has added"
+	switch {
+	case b.spec.EnqueueIf == nil:
+	case b.spec.Absent:
+		same += ", which enqueue_if sees as well"
+	default:
+		same = ", which sees those that the same call has added before"
+	}
+	return "each of the jobs" + b.unless() + same + tells + none
 }
 
 // tellsKey reports whether the key of a new row is known to whoever has added it.

@@ -44,6 +44,12 @@ func (b *builder) askedName(p *queue.Param) string {
 // askedDoc says what an argument is of which values are made that steps write.
 func (b *builder) askedDoc(p *queue.Param) string {
 	columns := b.askedFor(p)
+	switch {
+	case len(columns) == 0:
+		return "the value of {arg:" + p.Name + "} in enqueue_if"
+	case p.GoType != "time.Duration" && b.ofIf(p):
+		return "the value of {arg:" + p.Name + "} in enqueue_if, and in what is written to " + enumerated(columns)
+	}
 	if p.GoType != "time.Duration" {
 		return "the value of {arg:" + p.Name + "} in what is written to " + enumerated(columns)
 	}
@@ -71,6 +77,12 @@ func (b *builder) askedFor(p *queue.Param) []string {
 	return columns
 }
 
+// ofIf reports whether enqueue_if names an argument.
+func (b *builder) ofIf(p *queue.Param) bool {
+	only := b.spec.EnqueueIf
+	return only != nil && slices.Contains(b.spec.AsksIn(only.SQL), p)
+}
+
 // askedField returns the field of such an argument. A time travels as the column keeps it with which
 // SQL compares it, or whose value it is.
 func (b *builder) askedField(p *queue.Param) *Field {
@@ -92,7 +104,11 @@ func (b *builder) askedField(p *queue.Param) *Field {
 		}
 	}
 	column.Name = p.Name
-	f.Column, f.SQLType, f.Name, f.JSON, f.Param = b.d.Fold(p.Name), "for "+enumerated(b.askedFor(p)), exported(p.Name), snake(p.Name), argument(p.Name)
+	to := b.askedFor(p)
+	if b.ofIf(p) {
+		to = append(to, "enqueue_if")
+	}
+	f.Column, f.SQLType, f.Name, f.JSON, f.Param = b.d.Fold(p.Name), "for "+enumerated(to), exported(p.Name), snake(p.Name), argument(p.Name)
 	f.Null, f.Payload, f.Unique, f.Sample = strings.HasPrefix(p.GoType, "*"), false, false, Sample{}
 	f.Said = b.askedDoc(p)
 	for slices.ContainsFunc(b.pkg.Fields, func(have *Field) bool { return have.Name == f.Name || have.JSON == f.JSON }) || methods[f.Name] {
@@ -162,6 +178,14 @@ func (b *builder) checkAsked(errs *source.ErrorList) {
 			}
 		}
 	}
+	if only := b.spec.EnqueueIf; only != nil {
+		for _, p := range b.spec.AsksIn(only.SQL) {
+			if why := b.isNoneOfJob(p); why != "" {
+				errs.Errorf(p.Pos, "argument %q of Enqueue %s", p.Name, why).
+					WithHint("Each job has a value of its own there. Take a number, a text, a bool or bytes, or a time that is compared with a column.")
+			}
+		}
+	}
 	b.sentInOneWay(b.spec.Asked, b.timesAsked, errs)
 }
 
@@ -169,7 +193,7 @@ func (b *builder) checkAsked(errs *source.ErrorList) {
 // there is none of that name.
 func (s *scope) askedText(name string, to *schema.Column) (string, bool) {
 	p := s.spec.AskedFor(name)
-	if p == nil || to == nil {
+	if p == nil || to == nil && s.newArgument == nil { // else enqueue_if asks for it
 		return "", false
 	}
 	if s.settle.named {

@@ -1260,7 +1260,9 @@ func (b *builder) docEnqueue(e *Enqueue) {
 	locks := "It locks nothing that others wait for" + b.readsOfNew() + "."
 	switch {
 	case e.Absent:
-		locks = ""
+		if b.spec.Absent || b.spec.EnqueueIf.Counts {
+			locks = ""
+		}
 		one, many = one+b.leftOut(e, appears), many+b.leftOutMany(e, none)
 	case e.One.Rows != nil:
 		one, many = one+", and returns its key. "+appears, many+"jobs and returns their keys in the order of news. "+all
@@ -1272,10 +1274,15 @@ func (b *builder) docEnqueue(e *Enqueue) {
 		locks = "It locks the rows of other tables that it writes, until it commits."
 	}
 	switch {
+	case e.If && b.spec.EnqueueIf.Counts:
+		locks = strings.TrimSpace(dialect.Fill(b.d.Fragments["if_rule"].At(b.version), "those", b.others(e)) + " " + locks)
 	case e.Like:
 		locks = strings.TrimSpace(b.d.Fragments["like_rule"].At(b.version) + " " + locks)
-	case e.Absent:
+	case b.spec.Absent:
 		locks = strings.TrimSpace("It waits for a transaction that adds or deletes a row of the same unique key. " + locks)
+	}
+	if e.If && !b.spec.EnqueueIf.Counts {
+		locks = strings.TrimSpace(locks + " What enqueue_if reads of other tables may have changed when it commits.")
 	}
 	locks = b.locksOfWrite(locks)
 	if b.writesLockless() {

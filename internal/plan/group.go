@@ -694,6 +694,7 @@ func (s *scope) lockOn() string {
 // itself, and counts behind that.
 type groupValues struct {
 	Locks string // the condition that locks the group of a row, where there is one
+	Must  bool   // the lock is had, or an error says so
 
 	// Where there is none, the rows of groups are locked one by one.
 	Table  string   // that holds them

@@ -86,6 +86,11 @@ func argsOf(s *Statement, kind string, target any) (args []any) {
 
 // addUnlike adds a job as the package does and returns how many rows that were.
 func addUnlike(t *testing.T, db *sql.DB, e *Enqueue, kind string, target any) (int, error) {
+	return addOne(t, db, e, func(s *Statement) []any { return argsOf(s, kind, target) })
+}
+
+// addOne adds a job as the package does, of which args are the arguments, and returns how many rows that were.
+func addOne(t *testing.T, db *sql.DB, e *Enqueue, args func(*Statement) []any) (int, error) {
 	level := sql.LevelReadCommitted
 	if e.Repeatable {
 		level = sql.LevelRepeatableRead
@@ -95,12 +100,16 @@ func addUnlike(t *testing.T, db *sql.DB, e *Enqueue, kind string, target any) (i
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }()
-	if e.Gate != nil {
-		if _, err := tx.Exec(e.Gate.SQL, argsOf(e.Gate, kind, target)...); err != nil {
+	first := e.Gate
+	if first == nil {
+		first = e.Alone
+	}
+	if first != nil {
+		if _, err := tx.Exec(first.SQL, args(first)...); err != nil {
 			return 0, err
 		}
 	}
-	done, err := tx.Exec(e.One.SQL, argsOf(e.One, kind, target)...)
+	done, err := tx.Exec(e.One.SQL, args(e.One)...)
 	if err != nil {
 		return 0, err
 	}

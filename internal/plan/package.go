@@ -613,9 +613,10 @@ type Enqueue struct {
 	Fields       []*Field   // of NewJob
 	KeyGiven     bool       // the caller provides the key, or a part of it
 	AutoKey      bool       // the driver tells the key, a number that the database gave
-	// Absent: a job is left out where a row stands in its way by a unique key. Then One writes
+	// Absent: a job may be left out, as where a row stands in its way by a unique key. Then One writes
 	// none, or fails with one of Transient.Duplicates where Collides; Many is then all or none.
 	Absent, Collides bool
+	Where            string // a job is left out
 	// Like: rows keep a job out that no unique key tells; One looks for them, and adds none then.
 	// Gate, in the same transaction before it, has producers of jobs that are alike wait for each
 	// other where a server does not do that by itself.
@@ -628,6 +629,12 @@ type Enqueue struct {
 	Repeatable bool
 	// Apart: there is a column by which any number of jobs are told apart that are not to be alike.
 	Apart bool
+	// If: a condition over other rows keeps a job out; One asks it, and adds none then. Alone, in the
+	// same transaction before it, has producers wait for each other where a server does not do that
+	// by itself; Gate is then nil, and Locked 0. Where jobs that differ in the columns Within have
+	// nothing to do with each other, Gate, Alone and Locked are as those of Like.
+	If     bool
+	Within string
 	// Unlike are parts of the text of such an error that no row in the way has made.
 	Unlike []string
 	// Upsert: a row that the job meets by a unique key is changed in its place. One does that by
@@ -643,8 +650,10 @@ type Enqueue struct {
 	// its rows in their order; the driver tells the first.
 	Step *Statement
 	// With is what is written to other tables for the new rows, by their keys, behind
-	// everything else in the same transaction.
+	// everything else in the same transaction. Each: it is written for each job before the next is
+	// added, because If looks at it.
 	With []*Statement
+	Each bool
 	// Find, of With where the caller gives the keys and nothing returns them, reads the
 	// new rows by them: all have to be found.
 	Find *Statement

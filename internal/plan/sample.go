@@ -187,6 +187,11 @@ func (b *builder) checkConformance(q *config.Queue, errs *source.ErrorList) {
 			"the test adds some hundred jobs, and Enqueue leaves out those that are alike in %s, which have too few values to tell them apart", columnList(b.spec.Like.Columns))
 		return
 	}
+	if only := b.spec.EnqueueIf; only != nil && only.Counts {
+		refuse("Leave conformance out, and test with jobs of your own.",
+			"the test adds some hundred jobs, and Enqueue adds one only where enqueue_if holds, which looks at those that are there")
+		return
+	}
 	for _, key := range b.newKeys() {
 		names, narrowed := b.tooFew(key)
 		switch {

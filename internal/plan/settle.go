@@ -1036,6 +1036,11 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 		n.field = f
 		news = append(news, n)
 	}
+	if only := b.spec.EnqueueIf; only != nil {
+		for _, p := range b.spec.AsksIn(only.SQL) {
+			e.addField(b.askedAs(p).Field)
+		}
+	}
 	if c := b.undue(); c != nil {
 		if f := b.fields[c]; f != nil && f.New {
 			f.Undue = true
@@ -1106,12 +1111,12 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 		added, lot = "a new row, "+state, "new rows, "+strings.Replace(state, "it is due", "they are due", 1)
 	}
 	head := []string{"enqueue: " + added, "locks: nothing that others wait for" + b.readsOfNew()}
-	e.Absent = b.spec.Absent
+	e.Absent = b.spec.Absent || b.spec.EnqueueIf != nil
 	switch {
-	case e.Absent && b.spec.Like != nil:
+	case b.spec.Like != nil:
 		together = false
 		head = b.leaveAlike(added, s, &v, e, news, errs)
-	case e.Absent:
+	case b.spec.Absent:
 		e.Collides = len(b.d.Transient.Duplicates) > 0
 		v.Absent = !e.Collides
 		e.Unlike = b.unlike(e)
@@ -1126,6 +1131,11 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 		}
 		head[1] = "locks: the new row, until commit; waits for a transaction that adds or deletes one of the same unique key"
 		together = together && e.Collides && !b.writesLockless()
+	}
+	e.Where = b.keptOut()
+	if b.spec.EnqueueIf != nil {
+		together = false
+		head = b.addOnlyIf(added, s, &v, e, news, head, errs)
 	}
 	if u := b.planUpsert(news, errs); u != nil {
 		b.upserts, e.Upsert, together = u, true, false

@@ -101,6 +101,8 @@ type values struct {
 	Conditions []string
 	// Nulls are the conditions of a second look, where the first finds no rows with a null.
 	Nulls []string
+	// Only are conditions without which an insert adds nothing.
+	Only []string
 	// Conflict is by what an insert finds the row that is there, to which it then does Set; nil
 	// where it adds a row or fails.
 	Conflict *conflict

@@ -17,18 +17,21 @@ var askedForm = regexp.MustCompile(`\{arg:([A-Za-z_][A-Za-z0-9_]*)\}`)
 // Asks lists the arguments of which a value is made that a step writes: those that its SQL names,
 // or the time that is added to the present. An argument that is the value itself is not among them.
 func (s *Spec) Asks(v Value) []*Param {
-	var names []string
 	switch {
 	case v.Kind == SQLExpr:
-		for _, m := range askedForm.FindAllStringSubmatch(v.Text, -1) {
-			names = append(names, m[1])
-		}
+		return s.AsksIn(v.Text)
 	case v.Kind == Now && v.Shift != nil && v.Shift.Given != "":
-		names = []string{v.Shift.Given}
+		if p := s.AskedFor(v.Shift.Given); p != nil {
+			return []*Param{p}
+		}
 	}
-	var params []*Param
-	for _, name := range names {
-		if p := s.AskedFor(name); p != nil && !slices.Contains(params, p) {
+	return nil
+}
+
+// AsksIn lists those of the arguments of steps that SQL names.
+func (s *Spec) AsksIn(text string) (params []*Param) {
+	for _, m := range askedForm.FindAllStringSubmatch(text, -1) {
+		if p := s.AskedFor(m[1]); p != nil && !slices.Contains(params, p) {
 			params = append(params, p)
 		}
 	}

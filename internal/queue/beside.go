@@ -61,11 +61,11 @@ func (s *Spec) takesAny() bool {
 // them so, as those that somebody has there, and for a stage one whose jobs end so; of those which a claim
 // with strategy=pop changes or deletes one that knows them, in whatever state. A stage of rows that are not
 // ready there begins with none of its own where it marks no row while it runs. It is nil where nothing else
-// adds them, where both claim the same ready rows, each in its way, and where enqueue= says how this
-// queue adds them.
+// adds them, where both claim the same ready rows, each in its way, and where enqueue= or enqueue_if
+// says how this queue adds them.
 func (s *Spec) AddedBy() *Spec {
 	ready := s.States[Ready]
-	if s.Absent || s.Upsert != nil || ready == nil {
+	if s.Absent || s.Upsert != nil || s.EnqueueIf != nil || ready == nil {
 		return nil
 	}
 	if s.Strategy != "pop" {

@@ -125,6 +125,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.noteLengths()
 	b.readParams()
 	b.readUpdateIf()
+	b.readEnqueueIf()
 	b.readShard()
 	b.readPayload()
 	b.readPayloadFrom()
@@ -138,6 +139,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 		b.readCompanions()
 		b.askMembers()
 	}
+	b.lookIf()
 	b.settleAsked()
 	if b.sound && errs.Len() == before {
 		b.judgeWrites()

@@ -64,6 +64,9 @@ func (s *Spec) String() string {
 		}
 		line("enqueue", "leaves out what is there already%s", what)
 	}
+	if c := s.EnqueueIf; c != nil && s.Transitions[Enqueue] != nil {
+		line("enqueue", "adds a job only where [%s]", c.Text())
+	}
 	if u := s.Upsert; u != nil && s.Transitions[Update] != nil {
 		line("enqueue", "changes what is there already%s", u.text())
 	}

@@ -226,7 +226,7 @@ var noVerbs = map[string]string{
 	"fence": "It is a word of the table, as qgen:queue fence=token.", "unique": "It is a word of the table, as qgen:queue enqueue=absent.",
 	"backoff": "It is a key of qgen.yaml, as backoff: {base: 5s, max: 1h}.", "also": "It is a key of qgen.yaml.", "outcomes": "It is a key of qgen.yaml.", "workers": "It is a key of qgen.yaml.",
 	"set":      "It stands behind the steps: qgen:on claim set now.",
-	"ready_if": "It is a key of qgen.yaml; in a comment it is qgen:where \"…\" above CREATE TABLE.", "purge_if": "It is a key of qgen.yaml.", "recover_if": "It is a key of qgen.yaml.", "update_if": "It is a key of qgen.yaml.",
+	"ready_if": "It is a key of qgen.yaml; in a comment it is qgen:where \"…\" above CREATE TABLE.", "purge_if": "It is a key of qgen.yaml.", "recover_if": "It is a key of qgen.yaml.", "update_if": "It is a key of qgen.yaml.", "enqueue_if": "It is a key of qgen.yaml.",
 	"move": "It is a key of qgen.yaml, as failed: {move: {to: dead, columns: same}}.", "dead_letter": "It is a key of qgen.yaml, as failed: {move: {to: dead, columns: same}}.",
 }
 

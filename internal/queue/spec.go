@@ -106,6 +106,8 @@ type Spec struct {
 	AbsentPos source.Pos
 	// Like tells which rows keep a job out where no unique key does, nil where such keys tell.
 	Like *Like
+	// EnqueueIf is the condition without which Enqueue adds no job; nil where it adds each.
+	EnqueueIf *EnqueueIf
 	// Upsert: Enqueue changes the row that a job meets by a unique key; nil where it does not.
 	Upsert *Upsert
 	// Batch is the row that a claim adds to another table once, for all its jobs: its key is

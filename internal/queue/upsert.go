@@ -357,7 +357,7 @@ func (b *binding) newColumn(l literal, offset, length int) {
 	switch {
 	case !b.updating:
 		b.errorf(l.at(offset, length), "{new} is what a new job brings to a row that is there").
-			WithHint("It stands where qgen:on says what is written to that: on update set \"greatest({row}.weight, {new}.weight)\", apart from other steps; and in update_if.")
+			WithHint("It stands where qgen:on says what is written to that: on update set \"greatest({row}.weight, {new}.weight)\", apart from other steps; and in update_if and enqueue_if.")
 	case found == 0:
 		b.errorf(l.at(offset, length), "{new} stands for no value by itself").WithHint("Name a column behind it: {new}.%s.", b.table.Columns[0].Name)
 	case columnOf(b.table, name, b.fold) == nil:

@@ -1,0 +1,261 @@
+-- Package mailsq uses the table mails as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> (deleted)
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a row whose claim has run out is claimed again, since nothing but column "till" says which rows run (expired=claim)
+-- note: no order is said: rows are taken in the order of the key, tenant, message
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+-- note: enqueue_if: Enqueue adds a job only where (exists (select 1 from tenants t where t.id = {new}.tenant and t.active = 1)), and locks nothing that this reads: it may have changed when the job is there
+-- note: enqueue=absent leaves a job out where a row is like it in tenant, message (primary key)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: the primary key (tenant, [message])
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* mailsq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           tenant, [message], body, till
+    FROM   mails WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  (till <= SYSUTCDATETIME() OR till IS NULL)
+    ORDER  BY tenant, [message]
+)
+UPDATE picked
+SET    till = DATEADD(minute, 5, SYSUTCDATETIME())
+OUTPUT inserted.tenant, inserted.[message], inserted.body,
+       CONVERT(varchar(27), inserted.till, 126);
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all Tenant Message Till
+DELETE /* mailsq.Complete */ mails
+OUTPUT deleted.tenant, deleted.[message]
+FROM   OPENJSON(@p1) WITH (
+           tenant_held int '$[0]',
+           message_held nvarchar(4000) '$[1]',
+           till_held varchar(27) '$[2]'
+       ) AS job
+       INNER LOOP JOIN mails WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  tenant = tenant_held
+       AND [message] = CONVERT(varchar(8000), message_held)
+WHERE  till = CONVERT(datetime2, till_held, 126)
+AND    till IS NOT NULL;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all Tenant Message Till
+DELETE /* mailsq.Fail */ mails
+OUTPUT deleted.tenant, deleted.[message]
+FROM   OPENJSON(@p1) WITH (
+           tenant_held int '$[0]',
+           message_held nvarchar(4000) '$[1]',
+           till_held varchar(27) '$[2]'
+       ) AS job
+       INNER LOOP JOIN mails WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  tenant = tenant_held
+       AND [message] = CONVERT(varchar(8000), message_held)
+WHERE  till = CONVERT(datetime2, till_held, 126)
+AND    till IS NOT NULL;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all Tenant Message Till
+UPDATE /* mailsq.Requeue */ mails
+SET    till = NULL
+OUTPUT inserted.tenant, inserted.[message]
+FROM   OPENJSON(@p1) WITH (
+           tenant_held int '$[0]',
+           message_held nvarchar(4000) '$[1]',
+           till_held varchar(27) '$[2]'
+       ) AS job
+       INNER LOOP JOIN mails WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  tenant = tenant_held
+       AND [message] = CONVERT(varchar(8000), message_held)
+WHERE  till = CONVERT(datetime2, till_held, 126)
+AND    till IS NOT NULL;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all Tenant Message Till
+UPDATE /* mailsq.Extend */ mails
+SET    till = DATEADD(minute, 5, SYSUTCDATETIME())
+OUTPUT inserted.tenant, inserted.[message], CONVERT(varchar(27), inserted.till, 126)
+FROM   OPENJSON(@p1) WITH (
+           tenant_held int '$[0]',
+           message_held nvarchar(4000) '$[1]',
+           till_held varchar(27) '$[2]'
+       ) AS job
+       INNER LOOP JOIN mails WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  tenant = tenant_held
+       AND [message] = CONVERT(varchar(8000), message_held)
+WHERE  till = CONVERT(datetime2, till_held, 126)
+AND    till IS NOT NULL;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row where enqueue_if holds, else none, unless a row stands in its way by a unique key: then it fails with the error of that key, which is told from others
+-- locks: the new row, until commit; waits for a transaction that adds or deletes one of the same unique key
+-- index: whichever finds the rows of enqueue_if
+-- isolation: read committed
+-- arguments: 1: new Tenant, 2: new Message, 3: new Body
+INSERT /* mailsq.Enqueue */ INTO mails
+       (tenant, [message], body)
+OUTPUT inserted.tenant, inserted.[message]
+SELECT @p1, CONVERT(varchar(8000), @p2), CONVERT(varchar(8000), @p3)
+WHERE  (exists (select 1 from tenants t where t.id = @p1 and t.active = 1));
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mailsq.Stats */
+       count(CASE WHEN (till <= SYSUTCDATETIME() OR till IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN till IS NOT NULL AND till > SYSUTCDATETIME() THEN 1 END) AS running,
+       count(CASE WHEN till IS NOT NULL AND till <= SYSUTCDATETIME() THEN 1 END) AS expired
+FROM   mails;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (tenant, [message])
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* mailsq.Peek */ TOP (@p1)
+       tenant, [message], body
+FROM   mails WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  (till <= SYSUTCDATETIME() OR till IS NULL)
+ORDER  BY tenant, [message];
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mailsq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* mailsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('tenant', 'int'),
+                  ('message', 'varchar'),
+                  ('body', 'varchar'),
+                  ('till', 'datetime2')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'mails'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* mailsq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('mails')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('mails')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* mailsq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('PK__mails', 'tenant, message', 'tenant', '')
+       ) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           CROSS  APPLY (
+                      SELECT (
+                                 SELECT LOWER(c.name) + CASE k.is_descending_key WHEN 1 THEN ' desc' ELSE '' END + ', '
+                                 FROM   sys.index_columns AS k
+                                 INNER  JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
+                                 WHERE  k.object_id = have.object_id
+                                 AND    k.index_id = have.index_id
+                                 AND    k.key_ordinal > 0
+                                 ORDER  BY k.key_ordinal
+                                 FOR    XML PATH('')) AS columns,
+                             REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LOWER(COALESCE(have.filter_definition, '')),
+                                 '(', ''), ')', ''), '[', ''), ']', ''), '"', ''), ' ', '') AS predicate
+                  ) AS made
+           WHERE  have.object_id = OBJECT_ID('mails')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1
+                   OR want.columns <> ''
+                   AND have.type IN (1, 2)
+                   AND (CHARINDEX(want.columns + ', ', made.columns) = 1 OR made.columns = want.least + ', ')
+                   AND made.predicate = want.predicate)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PK__mails serves already
