@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
 	"github.com/qgen-dev/qgen/internal/source"
 )
@@ -45,6 +46,11 @@ func (b *builder) addOnlyIf(added string, s *scope, v *values, e *Enqueue, news 
 		if i < 0 {
 			errs.Errorf(only.Pos, "a new job brings nothing to column %q", c.Name).
 				WithHint("NewJob does not have it, and no word writes it when a job is enqueued: qgen:on enqueue set arg:%s lets NewJob have it.", unexported(c.Name))
+			continue
+		}
+		if b.madeAnew(news[i]) {
+			errs.Errorf(only.Pos, "the database may make a value for column %q, and another each time it is asked, so that enqueue_if would not see that of the row", c.Name).
+				WithHint("Compare another column, or an argument: {arg:name type}.")
 			continue
 		}
 		v.Values[i] = s.cast(news[i]) // of one type wherever the value stands
@@ -100,6 +106,18 @@ func (b *builder) lockedWithin(news []newColumn) (columns []*schema.Column) {
 		}
 	}
 	return columns
+}
+
+// madeAnew reports whether a new row may get a value in a column that is another each time it is asked.
+func (b *builder) madeAnew(n newColumn) bool {
+	text := ""
+	switch {
+	case n.value != nil && n.value.Kind == queue.SQLExpr:
+		text = n.value.Text
+	case n.field != nil && n.column.HasDefault:
+		text = n.column.Default
+	}
+	return fresh.MatchString(literals.ReplaceAllString(text, "''"))
 }
 
 // others says for whom an Enqueue waits that asks enqueue_if.

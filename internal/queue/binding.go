@@ -139,7 +139,6 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 		b.readCompanions()
 		b.askMembers()
 	}
-	b.lookIf()
 	b.settleAsked()
 	if b.sound && errs.Len() == before {
 		b.judgeWrites()
@@ -162,6 +161,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	if there != nil && errs.Len() == before {
 		b.readRunning(there)
 	}
+	b.lookIf()
 	if errs.Len() > before {
 		return nil
 	}

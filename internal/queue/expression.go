@@ -293,7 +293,7 @@ func (s *Spec) ReadsSurely(text string, c *schema.Column) bool {
 		}
 		bare := len(partsOf(p)) == 1
 		unknown := func(a Among) bool { return a.first <= i && i < a.last && len(a.Tables) == 0 }
-		if bare && (slices.ContainsFunc(r.among, unknown) || r.isWord(i)) {
+		if bare && (slices.ContainsFunc(r.among, unknown) || r.isWord(i) || r.is(i, behindTable...)) {
 			continue
 		}
 		return true

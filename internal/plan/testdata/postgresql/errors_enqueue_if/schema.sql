@@ -18,3 +18,10 @@ CREATE TABLE dull (
     status text NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
     secret text NOT NULL -- qgen:ignore
 );
+
+-- qgen:queue fresh
+CREATE TABLE fresh (
+    id     uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    trace  text NOT NULL, -- qgen:on enqueue set "md5(random()::text)"
+    status text NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=done
+);

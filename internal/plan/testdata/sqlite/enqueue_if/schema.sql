@@ -52,3 +52,16 @@ CREATE TABLE orders (
     tenant int NOT NULL,
     till   integer -- qgen:lease length=5m as=epoch_ms
 );
+
+-- What waits and what runs stand in two tables, and no more than so many in both.
+-- qgen:queue letters done=delete failed=delete
+CREATE TABLE letters (
+    id     integer PRIMARY KEY AUTOINCREMENT,
+    tenant int NOT NULL
+);
+CREATE TABLE letters_running (
+    id     integer PRIMARY KEY,
+    tenant int NOT NULL,
+    mark   text NOT NULL, -- qgen:token
+    till   integer NOT NULL -- qgen:lease length=5m as=epoch_ms
+);
