@@ -1,6 +1,6 @@
 package plan
 
-// This file writes a step that adds rows to other tables as one statement, where the server
+// This file writes a step that writes other tables as well as one statement, where the server
 // takes sub-statements that write.
 
 import (
@@ -14,16 +14,18 @@ import (
 	"github.com/qgen-dev/qgen/internal/source"
 )
 
-// added is a sub-statement that adds rows to another table.
-type added struct {
+// besideWrite is a sub-statement that writes another table.
+type besideWrite struct {
 	beside
+	Verb  string // insert, update or delete
 	Name  string
 	Where []string
 }
 
 // isOne reports whether a step over claimed jobs, whose rows the statement may lock, and what it
-// adds to other tables can be one statement, in which every part sees the tables as they were when
-// it began: it looks at nothing but the rows that it writes itself, and no trigger looks either.
+// writes to other tables can be one statement, in which every part sees the tables as they were when
+// it began: it looks at nothing but the rows that it writes itself, writes no row twice, and no
+// trigger looks either. Of rows that others have changed meanwhile it finds what they hold now.
 func (b *builder) isOne(t *queue.Transition) bool {
 	event := "update"
 	if t.Delete {
@@ -37,11 +39,16 @@ func (b *builder) isOne(t *queue.Transition) bool {
 	case slices.ContainsFunc(b.pkg.Key, func(f *Field) bool { return f.RowID }), len(b.refreshedBy(t)) > 0:
 		return false
 	}
+	verbs := map[*schema.Table]string{}
 	for _, c := range t.With {
-		if c.Verb != "insert" || c.Key != nil || c.Known == nil || c.Known == own || c.Known.View || mayFire(c.Known, "insert") || !b.looksNowhere(c.When) {
+		if c.Key != nil || c.Known == nil || c.Known == own || c.Known.View || c.Counts() && !countsByJob(c) || mayFire(c.Known, c.Verb) || !b.looksNowhere(c.When) {
 			return false
 		}
-		for _, v := range c.Set {
+		if verb := verbs[c.Known]; verb != "" && verb+c.Verb != "insertinsert" {
+			return false // what one part has written another does not see
+		}
+		verbs[c.Known] = c.Verb
+		for _, v := range slices.Concat(c.Set, c.Where) {
 			if v.Value.Kind == queue.SQLExpr && !b.looksNowhere(v.Value.Text) {
 				return false
 			}
@@ -51,6 +58,12 @@ func (b *builder) isOne(t *queue.Transition) bool {
 		}
 	}
 	return true
+}
+
+// countsByJob reports whether an entry that adds something for each job is one update, of rows that
+// the jobs tell: where no job is left, nothing is added up.
+func countsByJob(c *queue.Companion) bool {
+	return len(parted([]*queue.Companion{c})) == 1 && slices.ContainsFunc(c.Where, func(w queue.CompanionValue) bool { return w.OfJob && !fixed(w) })
 }
 
 // mayFire reports whether a trigger may look at what a statement does, or change it.
@@ -111,10 +124,10 @@ func (b *builder) heldField(c *schema.Column) *Field {
 	return nil
 }
 
-// addBeside has a statement that writes the rows of a batch add rows to other tables as well: what
+// writeBeside has a statement that writes the rows of a batch write other tables as well: what
 // it returns of those is kept under a name, from which the others take their values. It returns false where
 // these ask for what the rows do not tell any more.
-func (s *scope) addBeside(v *values, t *queue.Transition, rows, held []*Field) (tables []string, ok bool) {
+func (s *scope) writeBeside(v *values, t *queue.Transition, rows, held []*Field) bool {
 	prefix := s.prefix
 	defer func() { s.prefix = prefix }()
 	named := func(word string) string {
@@ -126,21 +139,22 @@ func (s *scope) addBeside(v *values, t *queue.Transition, rows, held []*Field) (
 	}
 	v.Names.Row = named("held")
 	s.prefix = v.Names.Row + "."
-	adds := named("added")
+	names := map[string]string{"insert": named("added"), "update": named("changed"), "delete": named("deleted")}
 	var texts []string
 	for i, c := range t.With {
-		a := added{beside: s.besideOf(c), Name: adds}
-		if i > 0 {
+		v.Beside = s.besideOf(c)
+		if c.Counts() {
+			s.count(v, c)
+		}
+		a := besideWrite{beside: v.Beside, Verb: c.Verb, Name: names[c.Verb]}
+		if n := slices.IndexFunc(t.With, func(o *queue.Companion) bool { return o.Verb == c.Verb }); n < i {
 			a.Name += "_" + strconv.Itoa(i+1)
 		}
 		if c.When != "" {
 			a.Where = []string{s.raw(c.When)}
 		}
-		v.Added = append(v.Added, a)
-		texts = append(append(texts, a.Values...), a.Where...)
-		if name := plainText(c.QualifiedName()); !slices.Contains(tables, name) {
-			tables = append(tables, name)
-		}
+		v.Written = append(v.Written, a)
+		texts = slices.Concat(texts, a.Values, a.Match, a.Fixed, a.Where, a.Counted, a.Groups)
 	}
 	s.prefix = prefix
 	text := literals.ReplaceAllString(strings.Join(texts, " "), "''")
@@ -152,14 +166,14 @@ func (s *scope) addBeside(v *values, t *queue.Transition, rows, held []*Field) (
 		case t.Delete || !slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c }):
 			v.Taken = append(v.Taken, name)
 			if !t.Delete && c.Generated {
-				return nil, false
+				return false
 			}
 		case f != nil:
 			v.Taken = append(v.Taken, v.Batch.Values[len(s.pkg.Key)+slices.Index(held, f)]+" AS "+name)
 		case s.asItWas() != "":
 			v.Taken = append(v.Taken, s.asItWas()+name+" AS "+name)
 		default:
-			return nil, false
+			return false
 		}
 	}
 	for _, f := range s.settle.extra {
@@ -168,10 +182,10 @@ func (s *scope) addBeside(v *values, t *queue.Transition, rows, held []*Field) (
 		}
 	}
 	v.Returning = s.read(rows)
-	return tables, true
+	return true
 }
 
-// extraOfAll is what comes with each job of a batch for the step and for what it adds to other tables.
+// extraOfAll is what comes with each job of a batch for the step and for what it writes to other tables.
 func (b *builder) extraOfAll(name queue.TransitionName, t *queue.Transition, own []*Field) []*Field {
 	add := func(f *Field) {
 		if !slices.Contains(own, f) {
@@ -191,13 +205,24 @@ func (b *builder) extraOfAll(name queue.TransitionName, t *queue.Transition, own
 	return own
 }
 
-// addsText says in a head comment what else the statement of a step does.
-func addsText(t *queue.Transition, tables []string) string {
-	switch {
-	case !t.With[0].Move:
-		return "; adds rows to " + enumerated(tables)
-	case len(tables) == 1:
-		return "; the rows go to " + tables[0]
+// besideText says in a head comment what else the statement of a step does.
+func besideText(t *queue.Transition) string {
+	var text string
+	for _, does := range []struct{ verb, word string }{{"insert", "adds rows to"}, {"update", "changes rows of"}, {"delete", "deletes rows of"}} {
+		var tables []string
+		for _, c := range t.With {
+			name := plainText(c.QualifiedName())
+			switch {
+			case c.Verb != does.verb:
+			case c.Move:
+				text += "; the rows go to " + name
+			case !slices.Contains(tables, name):
+				tables = append(tables, name)
+			}
+		}
+		if len(tables) > 0 {
+			text += "; " + does.word + " " + enumerated(tables)
+		}
 	}
-	return "; the rows go to " + tables[0] + ", and others are added to " + enumerated(tables[1:])
+	return text
 }

@@ -166,6 +166,72 @@ func TestClaimsLockRowsAsTheyAre(t *testing.T) {
 	}
 }
 
+// A step that writes the row of its job and another table in one statement waits for the row of that
+// table, and writes to what it holds then; a claim that was lost writes nothing.
+func TestOneStatementWritesOtherTablesAsTheyAre(t *testing.T) {
+	for _, live := range []string{"postgres10", "postgres18"} {
+		t.Run(live, func(t *testing.T) {
+			c, db := liveCase(t, live, "postgresql", "counters")
+			for _, text := range []string{
+				"INSERT INTO totals (address, queued) VALUES ('a', 1)",
+				"INSERT INTO letters (id, address, weight, state, tries, holder) VALUES (1, 'a', 1, 'busy', 1, 'w'), (2, 'a', 1, 'busy', 2, 'w')",
+			} {
+				if _, err := db.Exec(text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := c.variants(t, nil)["letters"].Package
+			fail := p.Fail.Statement
+			if p.Fail.Lock != nil || len(p.Fail.With) > 0 || len(fail.Args) != 3 {
+				t.Fatalf("Fail is not one statement of three arguments:\n%s", fail.SQL)
+			}
+			holder, err := db.Begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = holder.Rollback() }()
+			if _, err := holder.Exec("UPDATE totals SET queued = 5"); err != nil {
+				t.Fatal(err)
+			}
+			failed := make(chan string, 1)
+			go func() {
+				var id string
+				// The second job was claimed again since.
+				if err := db.QueryRow(fail.SQL, "{1,2}", "{1,1}", "{w,w}").Scan(&id); err != nil {
+					id = err.Error()
+				}
+				failed <- id
+			}()
+			select {
+			case id := <-failed:
+				t.Fatalf("Fail did not wait for the row of another table: %s", id)
+			case <-time.After(300 * time.Millisecond):
+			}
+			if err := holder.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			if id := <-failed; id != "1" {
+				t.Errorf("Fail of jobs 1 and 2 gives %s", id)
+			}
+			var queued int
+			var states string
+			if err := db.QueryRow("SELECT (SELECT queued FROM totals), string_agg(state, ' ' ORDER BY id) FROM letters").Scan(&queued, &states); err != nil {
+				t.Fatal(err)
+			}
+			if queued != 12 || states != "lost busy" {
+				t.Errorf("the other table has %d and the jobs are %s, not 12 and lost busy", queued, states)
+			}
+			// A late worker.
+			if _, err := db.Exec(fail.SQL, "{2}", "{1}", "{w}"); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.QueryRow("SELECT queued FROM totals").Scan(&queued); err != nil || queued != 12 {
+				t.Errorf("a late worker left %d in the other table, not 12 (%v)", queued, err)
+			}
+		})
+	}
+}
+
 // liveCase reads a case and makes its tables on a server, in a database of the test's own.
 func liveCase(t *testing.T, live, engine, name string) (tableCase, *sql.DB) {
 	t.Helper()

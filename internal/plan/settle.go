@@ -173,7 +173,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	return b.settleHeld(name, t, file, op, moves, false)
 }
 
-// settleHeld plans an operation that writes the rows of claimed jobs; one says that what it adds to
+// settleHeld plans an operation that writes the rows of claimed jobs; one says that what it writes to
 // other tables is to be part of the same statement, and where that cannot be it returns nil.
 func (b *builder) settleHeld(name queue.TransitionName, t *queue.Transition, file, op, moves string, one bool) *Settle {
 	s, v := b.newScope(), b.base(op)
@@ -252,14 +252,19 @@ func (b *builder) settleHeld(name queue.TransitionName, t *queue.Transition, fil
 	}
 	template := verb + "_batch"
 	if one {
-		tables, ok := s.addBeside(&v, t, rows, held)
-		if !ok {
+		if !s.writeBeside(&v, t, rows, held) {
 			return nil
 		}
-		template, moves = template+"_add", moves+addsText(t, tables)
+		template, moves = template+"_beside", moves+besideText(t)
+	}
+	index := b.keyHead(v)
+	for _, c := range t.With {
+		if one && c.Verb != "insert" {
+			index += b.findsText(c)
+		}
 	}
 	st.Statement = s.statement(file, template, v, rows,
-		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", b.keyHead(v))
+		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", index)
 	if beside {
 		b.reserve()
 		st.With, st.Behind = b.companions(name, file, op, held)

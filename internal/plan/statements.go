@@ -43,26 +43,26 @@ type values struct {
 	Taken     []string // the columns of picked rows that the statement writes or returns, where picked rows are written themselves
 	Kept      []string // declarations of columns that keep Output until Returning reads them, where a trigger is in the way
 	Output    []string
-	Columns   []string   // of an insert, or the keys of an index
-	Values    []string   // of an insert
-	Figures   []string   // of statistics
-	Wanted    [][]string // rows that a check compares
-	KeyIndex  string     // the index by which rows of a batch are found, where the server must be told
-	ReadsRow  string     // a condition over Outside that always holds, "" where none is needed
-	Outside   string     // a column that the key index does not hold, so that reading the index alone is no choice; "" where the conditions have one
-	Served    string     // the table's index that gives the order of the queue
-	Follows   string     // that index, or else the one that is advised for it
-	Named     string     // the index of the table by which rows are found, where the statement names it
-	InRows    bool       // that is the table itself, in the order of its rows, and there are others
-	Passed    string     // the index that looks like the order and is not the queue's, where the server must be told
-	Variables []string   // of a block, that hold Pick
-	Marked    []string   // conditions that rows meet when a claim has marked them
-	Beside    beside     // the other table of a companion
-	Added     []added    // what a statement over rows adds to other tables
-	Carries   bool       // the batch brings values to be written, so it is joined
-	Alias     string     // what the table is called in the statement, "" for its name
-	Others    []other    // tables that hold columns of jobs
-	Held      *batch     // rows that the transaction holds, to be left out
+	Columns   []string      // of an insert, or the keys of an index
+	Values    []string      // of an insert
+	Figures   []string      // of statistics
+	Wanted    [][]string    // rows that a check compares
+	KeyIndex  string        // the index by which rows of a batch are found, where the server must be told
+	ReadsRow  string        // a condition over Outside that always holds, "" where none is needed
+	Outside   string        // a column that the key index does not hold, so that reading the index alone is no choice; "" where the conditions have one
+	Served    string        // the table's index that gives the order of the queue
+	Follows   string        // that index, or else the one that is advised for it
+	Named     string        // the index of the table by which rows are found, where the statement names it
+	InRows    bool          // that is the table itself, in the order of its rows, and there are others
+	Passed    string        // the index that looks like the order and is not the queue's, where the server must be told
+	Variables []string      // of a block, that hold Pick
+	Marked    []string      // conditions that rows meet when a claim has marked them
+	Beside    beside        // the other table of a companion
+	Written   []besideWrite // what a statement over rows writes to other tables besides
+	Carries   bool          // the batch brings values to be written, so it is joined
+	Alias     string        // what the table is called in the statement, "" for its name
+	Others    []other       // tables that hold columns of jobs
+	Held      *batch        // rows that the transaction holds, to be left out
 	Batch     batch
 	Names     names
 	Index     string

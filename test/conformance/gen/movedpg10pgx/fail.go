@@ -9,29 +9,9 @@ import (
 )
 
 var (
-	//go:embed sql/retry_lock.sql
-	retryLockFile string
-	retryLockSQL  = statement(retryLockFile)
-
-	//go:embed sql/retry_update_taken.sql
-	retryUpdateTakenFile string
-	retryUpdateTakenSQL  = statement(retryUpdateTakenFile)
-
 	//go:embed sql/retry.sql
 	retryFile string
 	retrySQL  = statement(retryFile)
-
-	//go:embed sql/fail_lock.sql
-	failLockFile string
-	failLockSQL  = statement(failLockFile)
-
-	//go:embed sql/fail_move.sql
-	failMoveFile string
-	failMoveSQL  = statement(failMoveFile)
-
-	//go:embed sql/fail_delete_parts.sql
-	failDeletePartsFile string
-	failDeletePartsSQL  = statement(failDeletePartsFile)
 
 	//go:embed sql/fail.sql
 	failFile string
@@ -47,80 +27,26 @@ var (
 // names their keys.
 //
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again. In the caller's transaction an error may leave a
-// part of it: roll back.
+// all. After an error it may be called again.
 //
-// Its SQL is sql/retry_lock.sql, sql/retry_update_taken.sql, sql/retry.sql, sql/fail_lock.sql,
-// sql/fail_move.sql, sql/fail_delete_parts.sql and sql/fail.sql.
+// Its SQL is sql/retry.sql and sql/fail.sql.
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	failures := int(job.Tries)
 	if failures < 3 {
-		err := q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
-			found, err = query(ctx, db, scanKey, retryLockSQL,
-				column(jobs, func(j Job) int64 { return j.ID }),
-				column(jobs, func(j Job) string { return j.Token }),
-			)
-			if err != nil || len(found) == 0 {
-				return nil, err
-			}
-			held := stillHeld(jobs, found)
-			if _, err := exec(ctx, db, retryUpdateTakenSQL,
-				column(held, func(j Job) int64 { return j.ID }),
-				column(held, func(j Job) string { return j.Token }),
-			); err != nil {
-				return nil, err
-			}
-			written, err := query(ctx, db, scanKey, retrySQL,
-				errorText(cause, 0),
-				column(held, func(j Job) int64 { return j.ID }),
-				column(held, func(j Job) string { return j.Token }),
-			)
-			if err != nil {
-				return nil, err
-			}
-			if err := whole(found, written); err != nil {
-				return nil, err
-			}
-			return found, nil
-		})
-		q.low.lower(job.ID)
-		return err
-	}
-	return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
-		found, err = query(ctx, db, scanKey, failLockSQL,
+		err := q.settle(ctx, "fail", jobs, retrySQL,
+			errorText(cause, 0),
 			column(jobs, func(j Job) int64 { return j.ID }),
 			column(jobs, func(j Job) string { return j.Token }),
 		)
-		if err != nil || len(found) == 0 {
-			return nil, err
-		}
-		held := stillHeld(jobs, found)
-		if _, err := exec(ctx, db, failMoveSQL,
-			errorText(cause, 0),
-			column(held, func(j Job) int64 { return j.ID }),
-			column(held, func(j Job) string { return j.Token }),
-		); err != nil {
-			return nil, err
-		}
-		if _, err := exec(ctx, db, failDeletePartsSQL,
-			column(held, func(j Job) int64 { return j.ID }),
-			column(held, func(j Job) string { return j.Token }),
-		); err != nil {
-			return nil, err
-		}
-		written, err := query(ctx, db, scanKey, failSQL,
-			column(held, func(j Job) int64 { return j.ID }),
-			column(held, func(j Job) string { return j.Token }),
-		)
-		if err != nil {
-			return nil, err
-		}
-		if err := whole(found, written); err != nil {
-			return nil, err
-		}
-		return found, nil
-	})
+		q.low.lower(job.ID)
+		return err
+	}
+	return q.settle(ctx, "fail", jobs, failSQL,
+		column(jobs, func(j Job) int64 { return j.ID }),
+		column(jobs, func(j Job) string { return j.Token }),
+		errorText(cause, 0),
+	)
 }
 
 // errorText is the text of cause as a column can hold it, cut to most characters where most is

@@ -8,14 +8,6 @@ import (
 )
 
 var (
-	//go:embed sql/complete_lock.sql
-	completeLockFile string
-	completeLockSQL  = statement(completeLockFile)
-
-	//go:embed sql/complete_update_tallies.sql
-	completeUpdateTalliesFile string
-	completeUpdateTalliesSQL  = statement(completeUpdateTalliesFile)
-
 	//go:embed sql/complete.sql
 	completeFile string
 	completeSQL  = statement(completeFile)
@@ -28,39 +20,15 @@ var (
 // names their keys.
 //
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again. In the caller's transaction an error may leave a
-// part of it: roll back.
+// all. After an error it may be called again.
 //
-// Its SQL is sql/complete_lock.sql, sql/complete_update_tallies.sql and sql/complete.sql.
+// Its SQL is sql/complete.sql.
 func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	return q.settleWith(ctx, "complete", jobs, func(db DBTX) (found []Key, err error) {
-		found, err = query(ctx, db, scanKey, completeLockSQL,
-			column(jobs, func(j Job) int64 { return j.ID }),
-			column(jobs, func(j Job) int32 { return j.Tries }),
-		)
-		if err != nil || len(found) == 0 {
-			return nil, err
-		}
-		held := stillHeld(jobs, found)
-		if _, err := exec(ctx, db, completeUpdateTalliesSQL,
-			column(held, func(j Job) int64 { return j.ID }),
-			column(held, func(j Job) int32 { return j.Tries }),
-		); err != nil {
-			return nil, err
-		}
-		written, err := query(ctx, db, scanKey, completeSQL,
-			column(held, func(j Job) int64 { return j.ID }),
-			column(held, func(j Job) int32 { return j.Tries }),
-		)
-		if err != nil {
-			return nil, err
-		}
-		if err := whole(found, written); err != nil {
-			return nil, err
-		}
-		return found, nil
-	})
+	return q.settle(ctx, "complete", jobs, completeSQL,
+		column(jobs, func(j Job) int64 { return j.ID }),
+		column(jobs, func(j Job) int32 { return j.Tries }),
+	)
 }

@@ -3,7 +3,6 @@
 package talliespg
 
 import (
-	"fmt"
 	"log/slog"
 	"time"
 )
@@ -60,9 +59,6 @@ func scanJob(r row) (Job, error) {
 	err := r.Scan(&j.ID, &j.Address, &j.Weight, &j.Tries, &j.Till)
 	return j, err
 }
-
-// claimText tells the claims of jobs apart.
-func (j Job) claimText() string { return fmt.Sprint(j.Key(), j.Tries) }
 
 // scanKey reads a key.
 func scanKey(r row) (Key, error) {

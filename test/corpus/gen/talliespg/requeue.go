@@ -8,14 +8,6 @@ import (
 )
 
 var (
-	//go:embed sql/requeue_lock.sql
-	requeueLockFile string
-	requeueLockSQL  = statement(requeueLockFile)
-
-	//go:embed sql/requeue_update_tallies.sql
-	requeueUpdateTalliesFile string
-	requeueUpdateTalliesSQL  = statement(requeueUpdateTalliesFile)
-
 	//go:embed sql/requeue.sql
 	requeueFile string
 	requeueSQL  = statement(requeueFile)
@@ -29,41 +21,17 @@ var (
 // names their keys.
 //
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again. In the caller's transaction an error may leave a
-// part of it: roll back.
+// all. After an error it may be called again.
 //
-// Its SQL is sql/requeue_lock.sql, sql/requeue_update_tallies.sql and sql/requeue.sql.
+// Its SQL is sql/requeue.sql.
 func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	err := q.settleWith(ctx, "requeue", jobs, func(db DBTX) (found []Key, err error) {
-		found, err = query(ctx, db, scanKey, requeueLockSQL,
-			column(jobs, func(j Job) int64 { return j.ID }),
-			column(jobs, func(j Job) int32 { return j.Tries }),
-		)
-		if err != nil || len(found) == 0 {
-			return nil, err
-		}
-		held := stillHeld(jobs, found)
-		if _, err := exec(ctx, db, requeueUpdateTalliesSQL,
-			column(held, func(j Job) int64 { return j.ID }),
-			column(held, func(j Job) int32 { return j.Tries }),
-		); err != nil {
-			return nil, err
-		}
-		written, err := query(ctx, db, scanKey, requeueSQL,
-			column(held, func(j Job) int64 { return j.ID }),
-			column(held, func(j Job) int32 { return j.Tries }),
-		)
-		if err != nil {
-			return nil, err
-		}
-		if err := whole(found, written); err != nil {
-			return nil, err
-		}
-		return found, nil
-	})
+	err := q.settle(ctx, "requeue", jobs, requeueSQL,
+		column(jobs, func(j Job) int64 { return j.ID }),
+		column(jobs, func(j Job) int32 { return j.Tries }),
+	)
 	for _, j := range jobs {
 		q.low.lower(j.ID)
 	}

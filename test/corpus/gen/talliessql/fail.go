@@ -8,14 +8,6 @@ import (
 )
 
 var (
-	//go:embed sql/retry_lock.sql
-	retryLockFile string
-	retryLockSQL  = statement(retryLockFile)
-
-	//go:embed sql/retry_update_tallies.sql
-	retryUpdateTalliesFile string
-	retryUpdateTalliesSQL  = statement(retryUpdateTalliesFile)
-
 	//go:embed sql/retry.sql
 	retryFile string
 	retrySQL  = statement(retryFile)
@@ -34,41 +26,17 @@ var (
 // names their keys.
 //
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again. In the caller's transaction an error may leave a
-// part of it: roll back.
+// all. After an error it may be called again.
 //
-// Its SQL is sql/retry_lock.sql, sql/retry_update_tallies.sql, sql/retry.sql and sql/fail.sql.
+// Its SQL is sql/retry.sql and sql/fail.sql.
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	failures := int(job.Tries)
 	if failures < 3 {
-		err := q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
-			found, err = query(ctx, db, scanKey, retryLockSQL,
-				textArray(jobs, func(j Job) any { return j.ID }),
-				textArray(jobs, func(j Job) any { return j.Tries }),
-			)
-			if err != nil || len(found) == 0 {
-				return nil, err
-			}
-			held := stillHeld(jobs, found)
-			if _, err := exec(ctx, db, retryUpdateTalliesSQL,
-				textArray(held, func(j Job) any { return j.ID }),
-				textArray(held, func(j Job) any { return j.Tries }),
-			); err != nil {
-				return nil, err
-			}
-			written, err := query(ctx, db, scanKey, retrySQL,
-				textArray(held, func(j Job) any { return j.ID }),
-				textArray(held, func(j Job) any { return j.Tries }),
-			)
-			if err != nil {
-				return nil, err
-			}
-			if err := whole(found, written); err != nil {
-				return nil, err
-			}
-			return found, nil
-		})
+		err := q.settle(ctx, "fail", jobs, retrySQL,
+			textArray(jobs, func(j Job) any { return j.ID }),
+			textArray(jobs, func(j Job) any { return j.Tries }),
+		)
 		q.low.lower(job.ID)
 		return err
 	}

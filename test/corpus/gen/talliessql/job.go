@@ -4,7 +4,6 @@ package talliessql
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 )
@@ -82,9 +81,6 @@ func scanEach(r row, dest []any) error {
 	}
 	return errors.Join(errs...)
 }
-
-// claimText tells the claims of jobs apart.
-func (j Job) claimText() string { return fmt.Sprint(j.Key(), j.Tries) }
 
 // scanKey reads a key.
 func scanKey(r row) (Key, error) {

@@ -76,65 +76,37 @@ SELECT held.id, $1::varchar, $2::varchar
 FROM   jobs AS held
 WHERE  held.id = ANY ($3::bigint[]);
 
--- sql/complete_lock.sql
--- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
--- fence: tries as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Tries
-SELECT /* jobsq.Complete */
-       id
-FROM   jobs,
-       unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
-WHERE  id = id_held
-AND    CASE WHEN tries = tries_held
-            AND    state = 1 THEN true END
-FOR    NO KEY UPDATE OF jobs;
-
--- sql/complete_insert_answers.sql
--- complete: inserts rows into answers for the rows that complete_lock.sql locked, before complete.sql
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Tries, 3: batch Answer, 4: batch BodyValue, 5: batch Weight, 6: batch At
-INSERT /* jobsq.Complete */ INTO answers
-       (id, code, body, weight, answered_at)
-SELECT held.id, code_held, body_held, weight_held, answered_at_held
-FROM   jobs AS held,
-       unnest($1::bigint[], $2::integer[], $3::varchar[], $4::bytea[], $5::numeric[], $6::timestamptz[]) AS job (id_held, tries_held, code_held, body_held, weight_held, answered_at_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.tries = tries_held THEN true END;
-
--- sql/complete_delete_runs.sql
--- complete: deletes rows from runs for the rows that complete_lock.sql locked, before complete.sql
--- locks: the rows it writes, until commit
--- index: the key; of runs one that begins with job_id
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Tries
-DELETE /* jobsq.Complete */ FROM runs
-USING  jobs AS held,
-       unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.tries = tries_held THEN true END
-AND    runs.job_id = held.id;
-
 -- sql/complete.sql
--- complete: running to done
+-- complete: running to done; adds rows to answers; deletes rows of runs
 -- fence: tries as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows; of runs one that begins with job_id
 -- isolation: read committed
--- arguments: 1: batch ID, 2: batch Tries, 3: batch Code
-UPDATE /* jobsq.Complete */ jobs
-SET    state = 2,
-       lease_till = NULL,
-       code = code_held
-FROM   unnest($1::bigint[], $2::integer[], $3::integer[]) AS job (id_held, tries_held, code_held)
-WHERE  id = id_held
-AND    CASE WHEN tries = tries_held
-            AND    state = 1 THEN true END
-RETURNING id;
+-- arguments: 1: batch ID, 2: batch Tries, 3: batch Code, 4: batch Answer, 5: batch BodyValue, 6: batch Weight, 7: batch At
+WITH /* jobsq.Complete */ held AS (
+    UPDATE jobs
+    SET    state = 2,
+           lease_till = NULL,
+           code = code_held
+    FROM   unnest($1::bigint[], $2::integer[], $3::integer[], $4::varchar[], $5::bytea[], $6::numeric[], $7::timestamptz[]) AS job (id_held, tries_held, code_held, c4_held, body_held, weight_held, answered_at_held)
+    WHERE  id = id_held
+    AND    CASE WHEN tries = tries_held
+                AND    state = 1 THEN true END
+    RETURNING id, c4_held, body_held, weight_held, answered_at_held
+),
+added AS (
+    INSERT INTO answers
+           (id, code, body, weight, answered_at)
+    SELECT held.id, c4_held, body_held, weight_held, answered_at_held
+    FROM   held
+),
+deleted AS (
+    DELETE FROM runs
+    USING  held
+    WHERE  runs.job_id = held.id
+)
+SELECT id
+FROM   held;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used
@@ -152,53 +124,33 @@ AND    CASE WHEN tries = tries_held
             AND    state = 1 THEN true END
 RETURNING id;
 
--- sql/fail_lock.sql
--- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
--- fence: tries as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Tries
-SELECT /* jobsq.Fail */
-       id
-FROM   jobs,
-       unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
-WHERE  id = id_held
-AND    CASE WHEN tries = tries_held
-            AND    state = 1 THEN true END
-FOR    NO KEY UPDATE OF jobs;
-
--- sql/fail_update_runs.sql
--- fail: updates rows of runs for the rows that fail_lock.sql locked, before fail.sql
--- locks: the rows it writes, until commit
--- index: the key; of runs one that begins with job_id, host
--- isolation: read committed
--- arguments: 1: given why *string, 2: batch ID, 3: batch Tries, 4: worker Host
-UPDATE /* jobsq.Fail */ runs
-SET    why = $1::varchar
-FROM   jobs AS held,
-       unnest($2::bigint[], $3::integer[]) AS job (id_held, tries_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.tries = tries_held THEN true END
-AND    runs.job_id = held.id
-AND    runs.host = $4::varchar;
-
 -- sql/fail.sql
--- fail: running to failed
+-- fail: running to failed; changes rows of runs
 -- fence: tries as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows; of runs one that begins with job_id, host
 -- isolation: read committed
--- arguments: 1: given code *int32, 2: batch ID, 3: batch Tries
-UPDATE /* jobsq.Fail */ jobs
-SET    state = 3,
-       lease_till = NULL,
-       code = $1
-FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, tries_held)
-WHERE  id = id_held
-AND    CASE WHEN tries = tries_held
-            AND    state = 1 THEN true END
-RETURNING id;
+-- arguments: 1: given code *int32, 2: batch ID, 3: batch Tries, 4: given why *string, 5: worker Host
+WITH /* jobsq.Fail */ held AS (
+    UPDATE jobs
+    SET    state = 3,
+           lease_till = NULL,
+           code = $1
+    FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, tries_held)
+    WHERE  id = id_held
+    AND    CASE WHEN tries = tries_held
+                AND    state = 1 THEN true END
+    RETURNING id
+),
+changed AS (
+    UPDATE runs
+    SET    why = $4::varchar
+    FROM   held
+    WHERE  runs.job_id = held.id
+    AND    runs.host = $5::varchar
+)
+SELECT id
+FROM   held;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used

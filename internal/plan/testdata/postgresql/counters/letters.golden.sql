@@ -206,179 +206,104 @@ AND    CASE WHEN tries = tries_held
             AND    state = 'busy' THEN true END
 RETURNING id;
 
--- sql/retry_lock.sql
--- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
--- fence: tries, holder as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Tries, 3: batch Holder
-SELECT /* lettersq.Fail */
-       id
-FROM   letters,
-       unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, holder_held)
-WHERE  id = id_held
-AND    CASE WHEN tries = tries_held
-            AND    holder = holder_held
-            AND    state = 'busy' THEN true END
-FOR    NO KEY UPDATE OF letters;
-
--- sql/retry_update_totals.sql
--- retry: updates rows of totals for the rows that retry_lock.sql locked, before retry.sql; jobs that share one are added up
--- locks: the rows it writes, until commit
--- index: the key; of totals one that begins with address
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Tries, 3: batch Holder
-UPDATE /* lettersq.Fail */ totals
-SET    queued = (totals.queued + shared.jobs),
-       weight = (coalesce(totals.weight, 0) + shared.sum_weight)
-FROM   (
-           SELECT held.address AS of_address,
-                  count(*) AS jobs,
-                  sum(-held.weight + 1) AS sum_weight
-           FROM   letters AS held,
-                  unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, holder_held)
-           WHERE  held.id = id_held
-           AND    CASE WHEN held.tries = tries_held
-                       AND    held.holder = holder_held THEN true END
-           GROUP  BY held.address
-       ) AS shared
-WHERE  totals.address = shared.of_address;
-
--- sql/retry_update_tries.sql
--- retry: updates rows of tries for the rows that retry_lock.sql locked, before retry.sql
--- locks: the rows it writes, until commit
--- index: the key; of tries one that begins with letter_id
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Tries, 3: batch Holder
-UPDATE /* lettersq.Fail */ tries
-SET    n = (n + 1)
-FROM   letters AS held,
-       unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, holder_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.tries = tries_held
-            AND    held.holder = holder_held THEN true END
-AND    tries.letter_id = held.id;
-
 -- sql/retry.sql
--- retry: running to ready, one try used
+-- retry: running to ready, one try used; changes rows of totals and tries
 -- fence: tries, holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows; of totals one that begins with address; of tries one that begins with letter_id
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Tries, 3: batch Holder
-UPDATE /* lettersq.Fail */ letters
-SET    state = 'new',
-       holder = NULL
-FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, holder_held)
-WHERE  id = id_held
-AND    CASE WHEN tries = tries_held
-            AND    holder = holder_held
-            AND    state = 'busy' THEN true END
-RETURNING id;
-
--- sql/fail_lock.sql
--- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
--- fence: tries, holder as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Tries, 3: batch Holder
-SELECT /* lettersq.Fail */
-       id
-FROM   letters,
-       unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, holder_held)
-WHERE  id = id_held
-AND    CASE WHEN tries = tries_held
-            AND    holder = holder_held
-            AND    state = 'busy' THEN true END
-FOR    NO KEY UPDATE OF letters;
-
--- sql/fail_update_totals.sql
--- fail: updates rows of totals for the rows that fail_lock.sql locked, before fail.sql
--- locks: the rows it writes, until commit
--- index: the key; of totals one that begins with address
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Tries, 3: batch Holder
-UPDATE /* lettersq.Fail */ totals
-SET    queued = ((totals.queued + 1) * 2)
-FROM   letters AS held,
-       unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, holder_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.tries = tries_held
-            AND    held.holder = holder_held THEN true END
-AND    totals.address = held.address;
+WITH /* lettersq.Fail */ held AS (
+    UPDATE letters
+    SET    state = 'new',
+           holder = NULL
+    FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, holder_held)
+    WHERE  id = id_held
+    AND    CASE WHEN tries = tries_held
+                AND    holder = holder_held
+                AND    state = 'busy' THEN true END
+    RETURNING id, address, weight
+),
+changed AS (
+    UPDATE totals
+    SET    queued = (totals.queued + shared.jobs),
+           weight = (coalesce(totals.weight, 0) + shared.sum_weight)
+    FROM   (
+               SELECT held.address AS of_address,
+                      count(*) AS jobs,
+                      sum(-held.weight + 1) AS sum_weight
+               FROM   held
+               GROUP  BY held.address
+           ) AS shared
+    WHERE  totals.address = shared.of_address
+),
+changed_2 AS (
+    UPDATE tries
+    SET    n = (n + 1)
+    FROM   held
+    WHERE  tries.letter_id = held.id
+)
+SELECT id
+FROM   held;
 
 -- sql/fail.sql
--- fail: running to failed
+-- fail: running to failed; changes rows of totals
 -- fence: tries, holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows; of totals one that begins with address
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Tries, 3: batch Holder
-UPDATE /* lettersq.Fail */ letters
-SET    state = 'lost'
-FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, holder_held)
-WHERE  id = id_held
-AND    CASE WHEN tries = tries_held
-            AND    holder = holder_held
-            AND    state = 'busy' THEN true END
-RETURNING id;
-
--- sql/requeue_lock.sql
--- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
--- fence: tries, holder as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Tries, 3: batch Holder
-SELECT /* lettersq.Requeue */
-       id
-FROM   letters,
-       unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, holder_held)
-WHERE  id = id_held
-AND    CASE WHEN tries = tries_held
-            AND    holder = holder_held
-            AND    state = 'busy' THEN true END
-FOR    NO KEY UPDATE OF letters;
-
--- sql/requeue_update_totals.sql
--- requeue: updates rows of totals for the rows that requeue_lock.sql locked, before requeue.sql; jobs that share one are added up
--- locks: the rows it writes, until commit
--- index: the key; of totals one that begins with address
--- isolation: read committed
--- arguments: 1: batch ID, 2: batch Tries, 3: batch Holder
-UPDATE /* lettersq.Requeue */ totals
-SET    queued = (totals.queued + shared.jobs)
-FROM   (
-           SELECT held.address AS of_address,
-                  count(*) AS jobs
-           FROM   letters AS held,
-                  unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, holder_held)
-           WHERE  held.id = id_held
-           AND    CASE WHEN held.tries = tries_held
-                       AND    held.holder = holder_held THEN true END
-           GROUP  BY held.address
-       ) AS shared
-WHERE  totals.address = shared.of_address;
+WITH /* lettersq.Fail */ held AS (
+    UPDATE letters
+    SET    state = 'lost'
+    FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, holder_held)
+    WHERE  id = id_held
+    AND    CASE WHEN tries = tries_held
+                AND    holder = holder_held
+                AND    state = 'busy' THEN true END
+    RETURNING id, address
+),
+changed AS (
+    UPDATE totals
+    SET    queued = ((totals.queued + 1) * 2)
+    FROM   held
+    WHERE  totals.address = held.address
+)
+SELECT id
+FROM   held;
 
 -- sql/requeue.sql
--- requeue: running to ready, no try used
+-- requeue: running to ready, no try used; changes rows of totals
 -- fence: tries, holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows; of totals one that begins with address
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Tries, 3: batch Holder
-UPDATE /* lettersq.Requeue */ letters
-SET    state = 'new',
-       tries = tries - 1,
-       holder = NULL
-FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, holder_held)
-WHERE  id = id_held
-AND    CASE WHEN tries = tries_held
-            AND    holder = holder_held
-            AND    state = 'busy' THEN true END
-RETURNING id;
+WITH /* lettersq.Requeue */ held AS (
+    UPDATE letters
+    SET    state = 'new',
+           tries = tries - 1,
+           holder = NULL
+    FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, holder_held)
+    WHERE  id = id_held
+    AND    CASE WHEN tries = tries_held
+                AND    holder = holder_held
+                AND    state = 'busy' THEN true END
+    RETURNING id, address
+),
+changed AS (
+    UPDATE totals
+    SET    queued = (totals.queued + shared.jobs)
+    FROM   (
+               SELECT held.address AS of_address,
+                      count(*) AS jobs
+               FROM   held
+               GROUP  BY held.address
+           ) AS shared
+    WHERE  totals.address = shared.of_address
+)
+SELECT id
+FROM   held;
 
 -- sql/redrive.sql
 -- redrive: failed to ready

@@ -96,50 +96,30 @@ WHERE  ref = ANY (ARRAY(
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING ref, job_data, till;
 
--- sql/complete_lock.sql
--- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
--- fence: till as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch Ref, 2: batch Till
-SELECT /* jobsq.Complete */
-       ref
-FROM   jobs,
-       unnest($1::bigint[], $2::timestamptz[]) AS job (ref_held, till_held)
-WHERE  ref = ref_held
-AND    CASE WHEN till = till_held
-            AND    status = 3 THEN true END
-FOR    NO KEY UPDATE OF jobs;
-
--- sql/complete_delete_parts.sql
--- complete: deletes rows from parts for the rows that complete_lock.sql locked, before complete.sql
--- locks: the rows it writes, until commit
--- index: the key; of parts one that begins with job
--- isolation: read committed
--- arguments: 1: batch Ref, 2: batch Till
-DELETE /* jobsq.Complete */ FROM parts
-USING  jobs AS held,
-       unnest($1::bigint[], $2::timestamptz[]) AS job (ref_held, till_held)
-WHERE  held.ref = ref_held
-AND    CASE WHEN held.till = till_held THEN true END
-AND    parts.job = held.ref;
-
 -- sql/complete.sql
--- complete: running to done
+-- complete: running to done; deletes rows of parts
 -- fence: till as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows; of parts one that begins with job
 -- isolation: read committed
 -- arguments: 1: batch Ref, 2: batch Till
-UPDATE /* jobsq.Complete */ jobs
-SET    status = 2,
-       till = NULL
-FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (ref_held, till_held)
-WHERE  ref = ref_held
-AND    CASE WHEN till = till_held
-            AND    status = 3 THEN true END
-RETURNING ref;
+WITH /* jobsq.Complete */ held AS (
+    UPDATE jobs
+    SET    status = 2,
+           till = NULL
+    FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (ref_held, till_held)
+    WHERE  ref = ref_held
+    AND    CASE WHEN till = till_held
+                AND    status = 3 THEN true END
+    RETURNING ref
+),
+deleted AS (
+    DELETE FROM parts
+    USING  held
+    WHERE  parts.job = held.ref
+)
+SELECT ref
+FROM   held;
 
 -- sql/fail.sql
 -- fail: running to failed
@@ -188,48 +168,28 @@ AND    CASE WHEN till = till_held
             AND    status = 3 THEN true END
 RETURNING ref, till;
 
--- sql/outcome_discard_lock.sql
--- outcome_discard: locks the rows of jobs whose claims are still theirs, which outcome_discard.sql then writes
--- fence: till as the claim left it
--- locks: the rows it returns, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch Ref, 2: batch Till
-SELECT /* jobsq.Discard */
-       ref
-FROM   jobs,
-       unnest($1::bigint[], $2::timestamptz[]) AS job (ref_held, till_held)
-WHERE  ref = ref_held
-AND    CASE WHEN till = till_held
-            AND    status = 3 THEN true END
-FOR    UPDATE OF jobs;
-
--- sql/outcome_discard_delete_parts.sql
--- outcome_discard: deletes rows from parts for the rows that outcome_discard_lock.sql locked, before outcome_discard.sql
--- locks: the rows it writes, until commit
--- index: the key; of parts one that begins with job
--- isolation: read committed
--- arguments: 1: batch Ref, 2: batch Till
-DELETE /* jobsq.Discard */ FROM parts
-USING  jobs AS held,
-       unnest($1::bigint[], $2::timestamptz[]) AS job (ref_held, till_held)
-WHERE  held.ref = ref_held
-AND    CASE WHEN held.till = till_held THEN true END
-AND    parts.job = held.ref;
-
 -- sql/outcome_discard.sql
--- outcome_discard: running to deleted
+-- outcome_discard: running to deleted; deletes rows of parts
 -- fence: till as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows; of parts one that begins with job
 -- isolation: read committed
 -- arguments: 1: batch Ref, 2: batch Till
-DELETE /* jobsq.Discard */ FROM jobs
-USING  unnest($1::bigint[], $2::timestamptz[]) AS job (ref_held, till_held)
-WHERE  ref = ref_held
-AND    CASE WHEN till = till_held
-            AND    status = 3 THEN true END
-RETURNING ref;
+WITH /* jobsq.Discard */ held AS (
+    DELETE FROM jobs
+    USING  unnest($1::bigint[], $2::timestamptz[]) AS job (ref_held, till_held)
+    WHERE  ref = ref_held
+    AND    CASE WHEN till = till_held
+                AND    status = 3 THEN true END
+    RETURNING ref
+),
+deleted AS (
+    DELETE FROM parts
+    USING  held
+    WHERE  parts.job = held.ref
+)
+SELECT ref
+FROM   held;
 
 -- sql/outcome_refused.sql
 -- outcome_refused: running to failed
