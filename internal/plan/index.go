@@ -988,8 +988,8 @@ func (b *builder) expiredIndex() (wanted, bool) {
 	if len(w.columns) == 0 {
 		return w, false
 	}
-	if lead := b.runningLead(); w.plain && len(lead) > 0 && b.endsWith(w.columns[0].column) {
-		// By the times alone it would read all rows that have ended.
+	if lead := b.runningLead(b.keepers(w.columns[0].column)); w.plain && len(lead) > 0 {
+		// By the times alone it would read, and lock, all rows that nobody has.
 		w.why = "serves Recover: claims that ran out, among the rows that somebody has"
 		w.columns = append(lead, slices.DeleteFunc(w.columns, func(k indexKey) bool {
 			return slices.ContainsFunc(lead, func(l indexKey) bool { return l.column == k.column })
@@ -1004,9 +1004,12 @@ func (b *builder) expiredIndex() (wanted, bool) {
 }
 
 // runningLead returns the columns by which an index leads to the rows that somebody has and to none
-// that have ended: those of few values, or else one that is compared with constants. None where
-// nothing tells them so.
-func (b *builder) runningLead() (keys []indexKey) {
+// that have ended, nor to any in the given states: those of few values, or else one that is compared with
+// constants. None where nothing tells them so, or no state is given.
+func (b *builder) runningLead(from []queue.StateName) (keys []indexKey) {
+	if len(from) == 0 {
+		return nil
+	}
 	var lead []queue.Test
 	held := slices.DeleteFunc(b.unfolded(b.spec.Held), func(t queue.Test) bool { return t.Op == queue.Raw || !constant(t) || b.unindexed(t.Column) })
 	for _, t := range held {
@@ -1021,9 +1024,9 @@ func (b *builder) runningLead() (keys []indexKey) {
 			}
 		}
 	}
-	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
-		ended := b.unfolded(b.stateTests(name))
-		if b.tells(name) && !slices.ContainsFunc(lead, func(t queue.Test) bool { return slices.ContainsFunc(ended, t.Excludes) }) {
+	for _, name := range append([]queue.StateName{queue.Done, queue.Failed}, from...) {
+		others := b.unfolded(b.stateTests(name))
+		if b.tells(name) && !slices.ContainsFunc(lead, func(t queue.Test) bool { return slices.ContainsFunc(others, t.Excludes) }) {
 			return nil
 		}
 	}
@@ -1035,25 +1038,48 @@ func (b *builder) runningLead() (keys []indexKey) {
 	return keys
 }
 
-// endsWith reports whether rows that have ended, and stay, have a value in a column that running ones
-// have one in.
-func (b *builder) endsWith(c *schema.Column) bool {
-	keeps := func(t *queue.Transition) bool {
-		return t != nil && !t.Delete && !slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c && w.Value.Kind == queue.Null })
-	}
-	into := map[queue.StateName][]*queue.Transition{
-		queue.Done:   {b.spec.Transitions[queue.Finish]},
-		queue.Failed: {b.spec.Transitions[queue.Fail], b.spec.Transitions[queue.GiveUp]},
+// keepers returns the states in which nobody has a row, and rows stay that may have a value in a column as those
+// have that somebody has.
+func (b *builder) keepers(c *schema.Column) (states []queue.StateName) {
+	into := map[queue.StateName][]queue.TransitionName{
+		queue.Ready:  {queue.Enqueue, queue.Retry, queue.Release, queue.Recover, queue.Redrive},
+		queue.Done:   {queue.Finish},
+		queue.Failed: {queue.Fail, queue.GiveUp},
 	}
 	for _, o := range b.spec.Outcomes {
-		into[o.To] = append(into[o.To], o.Transition)
+		into[o.To] = append(into[o.To], o.Transition.Name)
 	}
-	for _, state := range []queue.StateName{queue.Done, queue.Failed} {
-		if b.tells(state) && slices.ContainsFunc(into[state], keeps) {
-			return true
+	taken := []queue.Test{{Column: c, Op: queue.NotNull}} // what those have there
+	for _, t := range b.spec.Held {
+		if t.Column == c && (t.Op != queue.NotIn || b.can(dialect.UnequalRange)) {
+			taken = append(taken, t)
 		}
 	}
-	return false
+	others := func(tests ...queue.Test) bool {
+		return slices.ContainsFunc(tests, func(t queue.Test) bool { return t.Column == c && slices.ContainsFunc(taken, t.Excludes) })
+	}
+	keeps := func(name queue.TransitionName) bool {
+		t := b.spec.Transitions[name]
+		if t == nil || t.Delete || b.spec.LeftToRecover(t) {
+			return false
+		}
+		i := slices.IndexFunc(t.Writes, func(w queue.Write) bool { return w.Column == c })
+		switch {
+		case i < 0 && name == queue.Enqueue:
+			return !c.DefaultNull()
+		case i < 0 && name == queue.Redrive:
+			return slices.Contains(states, queue.Failed) // as it was left there
+		case i < 0:
+			return true
+		}
+		return !others(queue.Test{Column: c, Op: queue.In, Values: []queue.Value{t.Writes[i].Value}})
+	}
+	for _, name := range []queue.StateName{queue.Done, queue.Failed, queue.Ready} {
+		if b.tells(name) && !others(b.stateTests(name)...) && slices.ContainsFunc(into[name], keeps) {
+			states = append(states, name)
+		}
+	}
+	return states
 }
 
 // unfolded returns tests with SQL as the comparisons with constants that it makes, where it asks

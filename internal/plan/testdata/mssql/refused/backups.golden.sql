@@ -117,7 +117,7 @@ AND    is_started = 1;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (is_started, started_at, id) INCLUDE (is_completed, error_number, ignored), which finds the rows that somebody has by is_started
+-- index: (is_started, started_at, id) INCLUDE (is_completed, error_number, ignored)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* backupsq.Recover */ picked AS (
@@ -254,7 +254,7 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted; rows that a condition of the queue refuses are read and passed over; it also serves Recover: rows that somebody has, which are few
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows that a condition of the queue refuses are read and passed over; it also serves Recover: claims that ran out, among the rows that somebody has
 CREATE INDEX backups_ready ON dbo.backups (is_started, started_at, id) INCLUDE (is_completed, error_number, ignored);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

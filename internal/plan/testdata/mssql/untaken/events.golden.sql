@@ -172,7 +172,7 @@ AND    holder <> '';
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, held_at)
+-- index: (held_at)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* eventsq.Recover */ picked AS (
@@ -364,7 +364,7 @@ SELECT /* eventsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
            VALUES ('events_ready', 'state, holder, rank, id', 'state, holder, rank', ''),
-                  ('events_expired', 'state, held_at', 'state, held_at', '')
+                  ('events_expired', 'held_at', 'held_at', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -397,7 +397,7 @@ CREATE INDEX events_ready ON events (state, holder, rank, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).
 
--- serves Recover: claims that ran out, among the rows that somebody has
-CREATE INDEX events_expired ON events (state, held_at);
+-- serves Recover: claims that ran out
+CREATE INDEX events_expired ON events (held_at);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -212,7 +212,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, HELD_AT)
+-- index: (HELD_AT)
 -- arguments: 1: limit
 UPDATE /* eventsq.Recover */ EVENTS
 SET    STATE = 'waiting',
@@ -367,6 +367,6 @@ WHERE  NOT EXISTS (
 CREATE INDEX EVENTS_READY ON EVENTS (STATE, HOLDER, RANK, ID) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 
--- serves Recover: claims that ran out, among the rows that somebody has
-CREATE INDEX EVENTS_EXPIRED ON EVENTS (STATE, HELD_AT) ONLINE;
+-- serves Recover: claims that ran out
+CREATE INDEX EVENTS_EXPIRED ON EVENTS (HELD_AT) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

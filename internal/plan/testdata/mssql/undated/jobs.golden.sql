@@ -1,0 +1,275 @@
+-- Package jobsq uses the table jobs as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> (deleted)
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "id"
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* jobsq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, status, updated_at
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  status IN ('pending', 'failed')
+    ORDER  BY id
+)
+UPDATE picked
+SET    status = 'sending',
+       updated_at = SYSUTCDATETIME()
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.updated_at, 126);
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: updated_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID UpdatedAt
+DELETE /* jobsq.Complete */ jobs
+OUTPUT deleted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held int '$[0]',
+           updated_at_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  updated_at = CONVERT(datetime2, updated_at_held, 126)
+AND    status = 'sending';
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: updated_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID UpdatedAt
+DELETE /* jobsq.Fail */ jobs
+OUTPUT deleted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held int '$[0]',
+           updated_at_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  updated_at = CONVERT(datetime2, updated_at_held, 126)
+AND    status = 'sending';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: updated_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID UpdatedAt
+UPDATE /* jobsq.Requeue */ jobs
+SET    status = 'pending',
+       updated_at = SYSUTCDATETIME()
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held int '$[0]',
+           updated_at_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  updated_at = CONVERT(datetime2, updated_at_held, 126)
+AND    status = 'sending';
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: updated_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID UpdatedAt
+UPDATE /* jobsq.Extend */ jobs
+SET    updated_at = SYSUTCDATETIME()
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.updated_at, 126)
+FROM   OPENJSON(@p1) WITH (
+           id_held int '$[0]',
+           updated_at_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  updated_at = CONVERT(datetime2, updated_at_held, 126)
+AND    status = 'sending';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (status, updated_at)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* jobsq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, status, updated_at
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  status = 'sending'
+    AND    updated_at <= DATEADD(hour, -1, SYSUTCDATETIME())
+)
+UPDATE picked
+SET    status = 'pending',
+       updated_at = SYSUTCDATETIME()
+OUTPUT inserted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* jobsq.Enqueue */ INTO jobs
+       (status, updated_at)
+OUTPUT inserted.id
+VALUES ('pending', SYSUTCDATETIME());
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* jobsq.Stats */
+       count(CASE WHEN status IN ('pending', 'failed') THEN 1 END) AS ready,
+       count(CASE WHEN status = 'sending' THEN 1 END) AS running,
+       count(CASE WHEN status = 'sending' AND updated_at <= DATEADD(hour, -1, SYSUTCDATETIME()) THEN 1 END) AS expired,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN status = 'sending' THEN updated_at END), SYSUTCDATETIME()) / 1000.0 AS oldest_running
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* jobsq.Peek */ TOP (@p1)
+       id, CONVERT(varchar(27), updated_at, 126)
+FROM   jobs WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  status IN ('pending', 'failed')
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* jobsq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* jobsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'int'),
+                  ('status', 'varchar'),
+                  ('updated_at', 'datetime2')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'jobs'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* jobsq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('jobs')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('jobs')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* jobsq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('PK__jobs', 'id', 'id', ''),
+                  ('jobs_expired', 'status, updated_at', 'status, updated_at', '')
+       ) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           CROSS  APPLY (
+                      SELECT (
+                                 SELECT LOWER(c.name) + CASE k.is_descending_key WHEN 1 THEN ' desc' ELSE '' END + ', '
+                                 FROM   sys.index_columns AS k
+                                 INNER  JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
+                                 WHERE  k.object_id = have.object_id
+                                 AND    k.index_id = have.index_id
+                                 AND    k.key_ordinal > 0
+                                 ORDER  BY k.key_ordinal
+                                 FOR    XML PATH('')) AS columns,
+                             REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LOWER(COALESCE(have.filter_definition, '')),
+                                 '(', ''), ')', ''), '[', ''), ']', ''), '"', ''), ' ', '') AS predicate
+                  ) AS made
+           WHERE  have.object_id = OBJECT_ID('jobs')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1
+                   OR want.columns <> ''
+                   AND have.type IN (1, 2)
+                   AND (CHARINDEX(want.columns + ', ', made.columns) = 1 OR made.columns = want.least + ', ')
+                   AND made.predicate = want.predicate)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over: PK__jobs serves already
+
+-- serves Recover: claims that ran out, among the rows that somebody has
+CREATE INDEX jobs_expired ON jobs (status, updated_at);
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -1,0 +1,263 @@
+-- Package jobsq uses the table JOBS as a queue of jobs on Oracle 19 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> (deleted)
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+--
+-- Jobs are claimed by the strategy block: a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_EXPIRED.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    Oracle 19 cannot return the rows of an UPDATE
+-- * block        a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: block comes first
+--   advisory     Oracle has no locks on numbers
+--   guarded      not needed: block comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "ID"
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: the primary key (ID)
+-- arguments: 1: limit, 2: cursor
+DECLARE /* jobsq.Claim */
+    CURSOR candidate IS
+        SELECT ROWIDTOCHAR(ROWID)
+        FROM   JOBS
+        WHERE  STATUS IN ('pending', 'failed')
+        ORDER  BY ID
+        FOR    UPDATE SKIP LOCKED;
+    picked SYS.ODCIVARCHAR2LIST;
+BEGIN
+    OPEN candidate;
+    FETCH candidate BULK COLLECT INTO picked LIMIT :1;
+    CLOSE candidate;
+    FORALL i IN 1 .. picked.COUNT
+        UPDATE JOBS
+        SET    STATUS = 'sending',
+               UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP)
+        WHERE  ROWID = CHARTOROWID(picked(i));
+    OPEN :2 FOR
+        SELECT ID, TO_CHAR(UPDATED_AT, 'YYYY-MM-DD HH24:MI:SS.FF9')
+        FROM   JOBS
+        WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
+END;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: UPDATED_AT as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch UpdatedAt, 3: counts
+DECLARE /* jobsq.Complete */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    UPDATED_AT_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        DELETE FROM JOBS
+        WHERE  ID = ID_HELD(i)
+        AND    UPDATED_AT = TO_TIMESTAMP(UPDATED_AT_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9')
+        AND    STATUS = 'sending';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: UPDATED_AT as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch UpdatedAt, 3: counts
+DECLARE /* jobsq.Fail */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    UPDATED_AT_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        DELETE FROM JOBS
+        WHERE  ID = ID_HELD(i)
+        AND    UPDATED_AT = TO_TIMESTAMP(UPDATED_AT_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9')
+        AND    STATUS = 'sending';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: UPDATED_AT as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch UpdatedAt, 3: counts
+DECLARE /* jobsq.Requeue */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    UPDATED_AT_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE JOBS
+        SET    STATUS = 'pending',
+               UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP)
+        WHERE  ID = ID_HELD(i)
+        AND    UPDATED_AT = TO_TIMESTAMP(UPDATED_AT_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9')
+        AND    STATUS = 'sending';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: UPDATED_AT as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch UpdatedAt, 3: counts
+DECLARE /* jobsq.Extend */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    UPDATED_AT_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE JOBS
+        SET    UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP)
+        WHERE  ID = ID_HELD(i)
+        AND    UPDATED_AT = TO_TIMESTAMP(UPDATED_AT_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9')
+        AND    STATUS = 'sending';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- arguments: 1: list ID
+SELECT /* jobsq.Extend */
+       ID, TO_CHAR(UPDATED_AT, 'YYYY-MM-DD HH24:MI:SS.FF9')
+FROM   JOBS
+WHERE  (ID = :v0);
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATUS, UPDATED_AT)
+-- arguments: 1: limit
+UPDATE /* jobsq.Recover */ JOBS
+SET    STATUS = 'pending',
+       UPDATED_AT = SYS_EXTRACT_UTC(SYSTIMESTAMP)
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   JOBS
+           WHERE  STATUS = 'sending'
+           AND    UPDATED_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(3600, 'SECOND')
+           AND    ROWNUM <= :1)
+AND    STATUS = 'sending'
+AND    UPDATED_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(3600, 'SECOND');
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new_key
+INSERT /* jobsq.Enqueue */ INTO JOBS
+       (STATUS, UPDATED_AT)
+VALUES ('pending', SYS_EXTRACT_UTC(SYSTIMESTAMP))
+/* the new key */ RETURNING ID INTO :1;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* jobsq.Stats */
+       count(CASE WHEN STATUS IN ('pending', 'failed') THEN 1 END) AS READY,
+       count(CASE WHEN STATUS = 'sending' THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATUS = 'sending' AND UPDATED_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(3600, 'SECOND') THEN 1 END) AS EXPIRED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(min(CASE WHEN STATUS = 'sending' THEN UPDATED_AT END) AS DATE)) * 86400 AS OLDEST_RUNNING
+FROM   JOBS;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (ID)
+-- arguments: 1: limit
+SELECT /* jobsq.Peek */
+       *
+FROM   (
+           SELECT ID, TO_CHAR(UPDATED_AT, 'YYYY-MM-DD HH24:MI:SS.FF9')
+           FROM   JOBS
+           WHERE  STATUS IN ('pending', 'failed')
+           ORDER  BY ID
+       )
+WHERE  ROWNUM <= :1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* jobsq.Verify */
+       'the server is Oracle ' || have.version || ', the package needs 19'
+FROM   PRODUCT_COMPONENT_VERSION have
+WHERE  have.product LIKE 'Oracle%'
+AND    TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 1)) * 100 + TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 2)) < 1900;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* jobsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'STATUS', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'UPDATED_AT', 'timestamp' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'JOBS'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* jobsq.Verify */
+       'index ' || want.name || ' is missing'
+FROM   (
+           SELECT 'JOBS_EXPIRED' AS name FROM DUAL
+       ) want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   ALL_INDEXES have
+           WHERE  have.table_owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+           AND    have.table_name = 'JOBS'
+           AND    have.index_name = want.name);
+
+-- serves Recover: claims that ran out, among the rows that somebody has
+CREATE INDEX JOBS_EXPIRED ON JOBS (STATUS, UPDATED_AT) ONLINE;
+-- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
