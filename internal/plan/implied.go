@@ -84,6 +84,58 @@ func (b *builder) holds(ix *schema.Index, tests []queue.Test) bool {
 	})
 }
 
+// holdsNulls reports whether indexes have rows, too, that are null in each of their columns.
+func (b *builder) holdsNulls() bool { return b.d.NullKeys != "alike_beside" }
+
+// lacksNulls reports whether an index lacks rows that satisfy tests because all of its columns may be null there.
+func (b *builder) lacksNulls(ix *schema.Index, tests []queue.Test) bool {
+	if b.holdsNulls() {
+		return false
+	}
+	filled := func(t queue.Test) bool {
+		return t.Op == queue.NotNull || compares(queue.Test{Op: t.Op}) || t.Op == queue.In && !takesNull(t)
+	}
+	return !slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool {
+		if c.Column != nil && c.Column.NotNull || c.Column == nil && b.spec.NeverNull(unwrapped(c.Expr)) {
+			return true
+		}
+		return slices.ContainsFunc(tests, func(t queue.Test) bool {
+			if c.Column == nil {
+				value, asked := strings.CutSuffix(leaf(b.newScope().test(t)), "isnotnull")
+				return asked && value == leaf(c.Expr)
+			}
+			return !slices.ContainsFunc(b.meaning(t).Alternatives(), func(x queue.Test) bool { return x.Column != c.Column || !filled(x) })
+		})
+	})
+}
+
+// askedOf returns what a statement asks of the rows that are wanted.
+func (b *builder) askedOf(w wanted) (tests []queue.Test) {
+	tests = b.implied(w)
+	has := func(columns ...*schema.Column) {
+		for _, c := range columns {
+			tests = append(tests, queue.Test{Column: c, Op: queue.NotNull})
+		}
+	}
+	switch w.kind {
+	case "ready":
+		tests = append(tests, b.stateTests(queue.Ready)...)
+		has(b.named()...)
+	case "expired", "own":
+		tests = slices.Concat(tests, b.spec.Held, b.spec.Expired)
+	case "token":
+		has(b.spec.Token)
+	case "group", "line":
+		if g := b.spec.Group; g != nil {
+			has(g.Columns...)
+		}
+		if g := b.spec.Gate; g != nil {
+			tests = append(tests, g.Running...)
+		}
+	}
+	return tests
+}
+
 // meaning returns a test, and one that is SQL as the comparison that it makes.
 func (b *builder) meaning(t queue.Test) queue.Test {
 	if t.Op == queue.Raw && len(t.Or) == 0 {

@@ -298,6 +298,9 @@ func (b *builder) readyIndex(unordered bool) wanted {
 	if !w.sorted && len(b.spec.Order) > 0 && !b.locksTable() && !b.findsFirst() {
 		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
+	if len(w.columns) > 0 && b.lacksNulls(b.made(w), b.askedOf(w)) {
+		w.columns = append(w.columns, b.neverNull())
+	}
 	w.beside = b.readBeside(w)
 	rival, keys := b.rival(w)
 	leads := len(keys) > 0
@@ -723,6 +726,17 @@ func (b *builder) anyKeys() []indexKey {
 	return keys
 }
 
+// neverNull is a key by which an index has rows that are null in all others: a column of the key, any other, or a
+// constant.
+func (b *builder) neverNull() indexKey {
+	for _, c := range slices.Concat(b.spec.Key, b.spec.Table.Columns) {
+		if c.NotNull && !b.unindexed(c) {
+			return indexKey{column: c, spare: true}
+		}
+	}
+	return indexKey{sql: "0", spare: true}
+}
+
 // decline notes whether a claim has to do without an index.
 func (b *builder) decline() {
 	w := b.claimIndex()
@@ -958,9 +972,6 @@ func takesNull(t queue.Test) bool {
 	return slices.ContainsFunc(t.Values, func(v queue.Value) bool { return v.Kind == queue.Null })
 }
 
-// holdsNulls reports whether indexes have rows, too, that are null in each of their columns.
-func (b *builder) holdsNulls() bool { return b.d.NullKeys != "alike_beside" }
-
 // equality reports whether a test compares a column with one value.
 func equality(t queue.Test) bool { return t.Op == queue.In && len(t.Values) == 1 && len(t.Or) == 0 }
 
@@ -1100,7 +1111,7 @@ func (b *builder) unfolded(tests []queue.Test) (list []queue.Test) {
 // ownIndex is an index that finds the rows of one worker, and whether the table has one.
 func (b *builder) ownIndex() (wanted, bool) {
 	w := b.wantedFor(b.spec.Held)
-	w.columns = []indexKey{{column: b.spec.Expired[0].Column}}
+	w.kind, w.columns = "own", []indexKey{{column: b.spec.Expired[0].Column}}
 	return w, b.serving(w) != nil
 }
 
@@ -1905,7 +1916,7 @@ func (b *builder) ledToReady() (by *schema.Index, text string) {
 // leads tells how well an index leads to the rows that satisfy tests, 0 where it does not, and
 // returns those of which it knows nothing.
 func (b *builder) leads(ix *schema.Index, tests []queue.Test) (how int, rest []queue.Test) {
-	if ix.Invisible || !slices.Contains([]string{"", "btree", "rowid"}, ix.Method) || !b.holds(ix, tests) {
+	if ix.Invisible || !slices.Contains([]string{"", "btree", "rowid"}, ix.Method) || !b.holds(ix, tests) || b.lacksNulls(ix, tests) {
 		return 0, nil
 	}
 	const point, span = 2, 1
@@ -2201,7 +2212,7 @@ func untied(keys []indexKey) []indexKey {
 // their values. It has none where no other row stands in the index; nil where it finds them by nothing.
 func (b *builder) heldLead(ix *schema.Index) []*schema.Column {
 	held := slices.Concat(b.unfolded(b.spec.Held), b.members())
-	if !b.holds(ix, b.indexables(held)) {
+	if !b.holds(ix, b.indexables(held)) || b.lacksNulls(ix, slices.Concat(held, b.spec.Expired)) {
 		return nil
 	}
 	if b.onlyHeld(b.tested(ix)) {
@@ -2305,7 +2316,7 @@ func (b *builder) implied(w wanted) []queue.Test {
 // every index is read from either end. Rows that fail tests which passed takes are passed over; nil
 // takes none.
 func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey, passed func(queue.Test) bool) bool {
-	if !b.holds(ix, b.implied(w)) {
+	if !b.holds(ix, b.implied(w)) || b.lacksNulls(ix, b.askedOf(w)) {
 		return false // the index leaves out rows that the statement needs
 	}
 	// What tells rows leads the index, in whatever order, also where the predicate of another

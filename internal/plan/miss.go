@@ -75,6 +75,8 @@ func (b *builder) lacksOf(ix *schema.Index, w wanted, ordered []indexKey) (run i
 		return 0, "it is of the kind " + ix.Method
 	case !b.holds(ix, b.implied(w)):
 		return 0, "its predicate does not follow from what the statement asks"
+	case b.lacksNulls(ix, b.askedOf(w)):
+		return 0, "it has no rows that are null in all of its columns"
 	}
 	behind := "it begins with "
 	for _, c := range ix.Columns {
