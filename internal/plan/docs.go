@@ -1170,7 +1170,14 @@ func (b *builder) saysReady() (columns []string) {
 		return nil
 	}
 	for _, w := range t.Writes {
-		if w.Value.Kind == queue.Given && slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool { return t.Column == w.Column && (t.Op == queue.In || t.Op == queue.NotIn) }) {
+		tells := func(t queue.Test) bool {
+			some := []queue.Op{queue.In, queue.NotIn}
+			either := []queue.Op{queue.In, queue.NotIn, queue.IsNull, queue.NotNull} // and no time
+			return t.Column == w.Column && (slices.Contains(some, t.Op) || !slices.ContainsFunc(t.Alternatives(), func(x queue.Test) bool {
+				return x.Column != w.Column || !slices.Contains(either, x.Op)
+			}))
+		}
+		if w.Value.Kind == queue.Given && slices.ContainsFunc(b.stateTests(queue.Ready), tells) {
 			columns = append(columns, plainText(w.Column.Name))
 		}
 	}

@@ -275,7 +275,7 @@ func (b *binding) doubts() *schema.Column {
 }
 
 // judgeTold finds out where SQL of qgen:on decides in which state a job is whose claim has run
-// out, and warns.
+// out, or a new one that its caller may give to somebody, and warns.
 func (b *binding) judgeTold() {
 	told := func(name TransitionName, state StateName) *schema.Column {
 		t := b.spec.Transitions[name]
@@ -322,6 +322,16 @@ func (b *binding) judgeTold() {
 			text += "; qgen:attempts on=recover max=3 lets a job fail that was recovered so often, and expired=fail each whose claim has run out"
 		}
 		b.note(text, ready.Name)
+	}
+	if t := b.spec.Transitions[Enqueue]; t != nil {
+		for _, w := range t.Writes {
+			alone := func(op Op) func(Test) bool {
+				return func(t Test) bool { return t.Column == w.Column && t.Op == op && len(t.Or) == 0 }
+			}
+			if w.Value.Kind == Given && slices.ContainsFunc(b.spec.Held, alone(NotNull)) && slices.ContainsFunc(b.steady(Ready), alone(IsNull)) {
+				b.note("warning: a new job to which the caller of Enqueue gives a value in column %q is one that somebody has: no claim takes it", w.Column.Name)
+			}
+		}
 	}
 	if failed != nil {
 		b.spec.GivenUp = MaybeFailed
