@@ -147,9 +147,12 @@ func (b *builder) gateIndex() (wanted, bool) {
 		return w, len(w.columns) > 0
 	}
 	w.columns = leading(b.spec.Gate.Running)
-	for _, t := range b.spec.Gate.Running {
-		if len(w.columns) == 0 && t.Column != nil && !b.unindexed(t.Column) && (compares(t) || t.Op == queue.NotNull) {
-			w.columns = []indexKey{{column: t.Column}}
+	ranges := func(t queue.Test) bool { return compares(t) || t.Op == queue.NotNull }
+	for _, leads := range []func(queue.Test) bool{points, ranges} { // some values lead to fewer rows than a bound
+		for _, t := range b.spec.Gate.Running {
+			if len(w.columns) == 0 && t.Column != nil && !b.unindexed(t.Column) && leads(t) {
+				w.columns = []indexKey{{column: t.Column}}
+			}
 		}
 	}
 	if len(w.columns) == 0 {

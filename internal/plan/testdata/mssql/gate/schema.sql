@@ -22,3 +22,25 @@ CREATE TABLE settings (
     id        int PRIMARY KEY,
     max_jobs  int NULL
 );
+
+-- Of two values run those that count.
+-- qgen:queue begun
+CREATE TABLE begun (
+    id        bigint IDENTITY PRIMARY KEY,
+    state     varchar(20) DEFAULT 'new' NOT NULL -- qgen:status ready=new claimed=taken running=busy done=over
+);
+
+-- An index of the table has those alone, and another those that are ready.
+-- qgen:queue listed
+CREATE TABLE listed (
+    id        bigint IDENTITY PRIMARY KEY,
+    kind      int NOT NULL, -- qgen:ignore
+    state     varchar(20) DEFAULT 'new' NOT NULL -- qgen:status ready=new claimed=taken running=busy done=over
+);
+CREATE INDEX listed_runs ON listed (kind) WHERE state IN ('taken', 'busy');
+-- qgen:queue waiting
+CREATE TABLE waiting (
+    id        bigint IDENTITY PRIMARY KEY,
+    state     varchar(20) DEFAULT 'new' NOT NULL -- qgen:status ready=new claimed=taken running=busy done=over
+);
+CREATE INDEX waiting_next ON waiting (id) WHERE state = 'new';

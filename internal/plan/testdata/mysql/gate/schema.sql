@@ -23,3 +23,10 @@ CREATE TABLE settings (
 );
 
 INSERT INTO settings VALUES (1, NULL);
+
+-- Of two values run those that count.
+-- qgen:queue begun
+CREATE TABLE begun (
+    id        bigint AUTO_INCREMENT PRIMARY KEY,
+    state     varchar(20) DEFAULT 'new' NOT NULL -- qgen:status ready=new claimed=taken running=busy done=over
+);
