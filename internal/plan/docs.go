@@ -1320,7 +1320,10 @@ func (b *builder) buildDoc() {
 		b.guarantee())
 	if p.Start != nil {
 		ends := "a claim that runs out before Start is recovered like one that runs out after it"
-		if b.spec.AtStart {
+		switch {
+		case len(b.spec.Expired) == 0 && !b.spec.AtStart:
+			ends = "a worker that dies leaves it as it leaves a running one"
+		case !slices.ContainsFunc(b.spec.Expired, compares):
 			ends = "Recover takes it as it takes a running one"
 		}
 		p.Doc = append(p.Doc, "Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and "+ends+".")

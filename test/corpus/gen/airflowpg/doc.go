@@ -20,8 +20,7 @@
 // the row was claimed twice at the very same moment.
 //
 // Whatever is done to a running job can be done to a claimed one as well: it can be completed,
-// fail and be given back before it has begun, and a claim that runs out before Start is
-// recovered like one that runs out after it.
+// fail and be given back before it has begun, and Recover takes it as it takes a running one.
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs claimed or running until Recover, which goes by the workers that are

@@ -12,7 +12,7 @@
 --
 -- The fence is at level status: a job can only be settled while its row is claimed or running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
 --
--- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and a claim that runs out before Start is recovered like one that runs out after it.
+-- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and a worker that dies leaves it as it leaves a running one.
 --
 -- Of all jobs of the queue, at most 4 run at once; a claim locks a number that stands for the queue, then counts what is running. When as many run as may, Claim returns no jobs. Claims follow one another: each waits until the one before it is committed, so a transaction of the caller's own that claims is to be short.
 --
