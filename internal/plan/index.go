@@ -411,7 +411,8 @@ func (b *builder) askedLast(w wanted) (columns []*schema.Column) {
 }
 
 // readBeside returns the columns that SQL of a claim reads to refuse rows, and which are no keys of an index,
-// where an index may have them beside its keys: a row that is refused is else looked up in the table.
+// where an index may have them beside its keys: a row that is refused is else looked up in the table. With them are
+// those that claims of other queues over the table read, which take rows by the same keys.
 func (b *builder) readBeside(w wanted) (columns []*schema.Column) {
 	if !b.can(dialect.IndexInclude) || len(w.columns) == 0 {
 		return nil
@@ -419,12 +420,44 @@ func (b *builder) readBeside(w wanted) (columns []*schema.Column) {
 	keys := b.columnsOf(b.made(w))
 	for _, c := range b.spec.Table.Columns {
 		reads := func(t queue.Test) bool { return b.refusesBeside(w, t) && b.spec.ReadsSurely(t.SQL, c) }
+		theirs := func(other *queue.Spec) bool {
+			return other.States[queue.Ready] != nil && claimKeys(other) == claimKeys(b.spec) && slices.ContainsFunc(other.States[queue.Ready].Tests, func(t queue.Test) bool {
+				return b.refusesBeside(w, t) && other.ReadsSurely(t.SQL, other.Table.Column(c.Name))
+			})
+		}
 		has := func(k schema.IndexColumn) bool { return k.Column == c }
-		if slices.ContainsFunc(b.read(b.stateTests(queue.Ready)), reads) && !slices.ContainsFunc(keys, has) && !b.unindexed(c) {
+		wants := slices.ContainsFunc(b.read(b.stateTests(queue.Ready)), reads) || slices.ContainsFunc(b.spec.Others, theirs)
+		if wants && !slices.ContainsFunc(keys, has) && !b.unindexed(c) {
 			columns = append(columns, c)
 		}
 	}
 	return columns
+}
+
+// claimKeys describes by what claims of a queue find rows in an index, "" where nothing tells ready ones.
+func claimKeys(s *queue.Spec) string {
+	ready := s.States[queue.Ready]
+	if ready == nil {
+		return ""
+	}
+	var keys []string
+	for _, k := range leading(ready.Tests) {
+		keys = append(keys, k.column.Name)
+	}
+	for _, p := range s.Params {
+		if p.Column != nil {
+			keys = append(keys, fmt.Sprint(p.Column.Name, p.Kind, p.Optional))
+		}
+	}
+	slices.Sort(keys)
+	for _, o := range s.Order {
+		name := o.SQL
+		if o.Column != nil {
+			name = o.Column.Name
+		}
+		keys = append(keys, fmt.Sprint(name, o.Desc, o.Nulls))
+	}
+	return strings.Join(keys, ", ")
 }
 
 // refusesBeside reports whether a test is SQL that no predicate of a wanted index says.

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, id, run_at)
+-- index: (state, id, run_at) INCLUDE (made)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Claim */ picked AS (
@@ -166,7 +166,7 @@ AND    state = 'busy';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id, run_at), which finds the rows that somebody has by state
+-- index: (state, id, run_at) INCLUDE (made), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Recover */ picked AS (
@@ -185,7 +185,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id, run_at), which finds the rows that somebody has by state
+-- index: (state, id, run_at) INCLUDE (made), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Recover */ picked AS (
@@ -205,7 +205,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id, run_at)
+-- index: (state, id, run_at) INCLUDE (made)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Redrive */ picked AS (
@@ -223,7 +223,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id, run_at); it reads those that are not old enough as well, which one on (state, made) would not
+-- index: (state, id, run_at) INCLUDE (made); it reads those that are not old enough as well, which one on (state, made) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* jobsq.Purge */ picked AS (
@@ -239,7 +239,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id, run_at); it reads those that are not old enough as well, which one on (state, made) would not
+-- index: (state, id, run_at) INCLUDE (made); it reads those that are not old enough as well, which one on (state, made) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* jobsq.Purge */ picked AS (
@@ -300,7 +300,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id, run_at)
+-- index: (state, id, run_at) INCLUDE (made)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* jobsq.Peek */ TOP (@p1)
@@ -407,6 +407,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX jobs_ready ON jobs (state, id, run_at);
+CREATE INDEX jobs_ready ON jobs (state, id, run_at) INCLUDE (made);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, id, run_at)
+-- index: (state, id, run_at) INCLUDE (made)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param before time.Time
 WITH /* retireq.Claim */ picked AS (
@@ -50,7 +50,7 @@ OUTPUT inserted.id, CONVERT(varchar(27), inserted.made, 126),
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id, run_at)
+-- index: (state, id, run_at) INCLUDE (made)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* retireq.Purge */ picked AS (
@@ -74,7 +74,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id, run_at)
+-- index: (state, id, run_at) INCLUDE (made)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param before time.Time
 SELECT /* retireq.Peek */ TOP (@p1)
@@ -180,8 +180,8 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are passed over in it
 -- jobsq advises the same
-CREATE INDEX jobs_ready ON jobs (state, id, run_at);
+CREATE INDEX jobs_ready ON jobs (state, id, run_at) INCLUDE (made);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -30,3 +30,12 @@ CREATE TABLE dbo.copies (
     wanted          int NOT NULL -- qgen:order 1
 );
 CREATE INDEX copies_next ON dbo.copies (state, wanted, id);
+
+-- Two queues over it claim by one index: it has what the conditions of either read.
+CREATE TABLE dbo.tasks (
+    id              int IDENTITY(1, 1) PRIMARY KEY CLUSTERED,
+    kind            int NOT NULL, -- qgen:ignore
+    sent_at         datetime2(3) NOT NULL, -- qgen:ignore
+    state           tinyint NOT NULL DEFAULT 0, -- qgen:status ready=0 running=1 done=2
+    rank            int NOT NULL -- qgen:priority desc
+);

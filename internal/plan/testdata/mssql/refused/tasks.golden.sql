@@ -1,0 +1,219 @@
+-- Package tasksq uses the table dbo.tasks as a queue of jobs on SQL Server 2012 and later.
+--
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: there is no Enqueue: column "kind" is ignored, and a new row needs a value in it
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (state, rank DESC, id) INCLUDE (kind, sent_at)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* tasksq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, state, rank
+    FROM   dbo.tasks WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 0
+    AND    (kind in (select kind from dbo.kinds))
+    ORDER  BY rank DESC, id
+)
+UPDATE picked
+SET    state = 1
+OUTPUT inserted.id, inserted.rank;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* tasksq.Complete */ dbo.tasks WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    state = 2
+OUTPUT inserted.id
+WHERE  (id = @p0)
+AND    state = 1;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* tasksq.Fail */ dbo.tasks WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    state = 0
+OUTPUT inserted.id
+WHERE  (id = @p0)
+AND    state = 1;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* tasksq.Requeue */ dbo.tasks WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    state = 0
+OUTPUT inserted.id
+WHERE  (id = @p0)
+AND    state = 1;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, rank DESC, id) INCLUDE (kind, sent_at)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* tasksq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   dbo.tasks WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 2
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* tasksq.Stats */
+       count(told.figure1) AS ready,
+       count(CASE WHEN state = 1 THEN 1 END) AS running,
+       count(CASE WHEN state = 2 THEN 1 END) AS done
+FROM   dbo.tasks
+CROSS  APPLY (
+    SELECT CASE WHEN state = 0 AND (kind in (select kind from dbo.kinds)) THEN 1 END AS figure1
+) AS told;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, rank DESC, id) INCLUDE (kind, sent_at)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* tasksq.Peek */ TOP (@p1)
+       id, rank
+FROM   dbo.tasks WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 0
+AND    (kind in (select kind from dbo.kinds))
+ORDER  BY rank DESC, id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* tasksq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2012'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2012';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* tasksq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'int'),
+                  ('state', 'tinyint'),
+                  ('rank', 'int')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = 'dbo'
+       AND have.TABLE_NAME = 'tasks'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* tasksq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('dbo.tasks')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('dbo.tasks')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* tasksq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('tasks_ready', 'state, rank desc, id', 'state, rank desc', '')
+       ) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           CROSS  APPLY (
+                      SELECT (
+                                 SELECT LOWER(c.name) + CASE k.is_descending_key WHEN 1 THEN ' desc' ELSE '' END + ', '
+                                 FROM   sys.index_columns AS k
+                                 INNER  JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
+                                 WHERE  k.object_id = have.object_id
+                                 AND    k.index_id = have.index_id
+                                 AND    k.key_ordinal > 0
+                                 ORDER  BY k.key_ordinal
+                                 FOR    XML PATH('')) AS columns,
+                             REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LOWER(COALESCE(have.filter_definition, '')),
+                                 '(', ''), ')', ''), '[', ''), ']', ''), '"', ''), ' ', '') AS predicate
+                  ) AS made
+           WHERE  have.object_id = OBJECT_ID('dbo.tasks')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1
+                   OR want.columns <> ''
+                   AND have.type IN (1, 2)
+                   AND (CHARINDEX(want.columns + ', ', made.columns) = 1 OR made.columns = want.least + ', ')
+                   AND made.predicate = want.predicate)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over
+CREATE INDEX tasks_ready ON dbo.tasks (state, rank DESC, id) INCLUDE (kind, sent_at);
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
