@@ -551,7 +551,30 @@ func (b *builder) sortsLocked() bool {
 	}
 	given, _, _ := b.givesOrder(false)
 	sorts := b.can(dialect.SortsLocked) || b.can(dialect.LocksSorted) && b.spec.Waits
-	return sorts && len(b.spec.Order) > 0 && (!given || len(b.several()) > 0 || b.sortsAsked())
+	return sorts && len(b.spec.Order) > 0 && (!given || len(b.several()) > 0 && !b.namedInOrder() || b.sortsAsked())
+}
+
+// namedInOrder reports whether the unique index that finds the rows which a caller names has them in the order of
+// the queue.
+func (b *builder) namedInOrder() bool {
+	w := b.claimIndex()
+	ix, how := b.best(b.spec.Table.Indexes, w)
+	if how != single {
+		return false
+	}
+	var ordered []indexKey
+	for _, o := range b.claimOrder() {
+		ordered = append(ordered, indexKey{column: o.Column, sql: o.SQL, desc: o.Desc, nulls: o.Nulls})
+	}
+	lists := b.listed()
+	for n, c := range ix.Columns {
+		if slices.Contains(lists, c.Column) {
+			rest := ix.Columns[n:] // what stands before has one value
+			ordered = ordered[:min(len(ordered), len(rest))]
+			return b.gives(rest, nil, nil, ordered) || b.gives(rest, nil, nil, reversed(ordered))
+		}
+	}
+	return true
 }
 
 // popped returns what a claim of strategy pop writes, since it ends its jobs as well; nil

@@ -2158,7 +2158,7 @@ func (b *builder) seeks(ix *schema.Index, w wanted) bool {
 func (b *builder) sortsAsked() bool {
 	w := b.claimIndex()
 	_, how := b.best(b.spec.Table.Indexes, w)
-	return how == asked || how == sought || (how == wholly || w.named) && w.sorted && b.meansRows()
+	return how == asked || how == sought || (how == wholly || w.named) && w.sorted && b.meansRows() || how == single && !b.namedInOrder()
 }
 
 // topics returns the columns of which every caller of a claim says the values.

@@ -93,6 +93,46 @@ func TestClaimsWaitForLockedRows(t *testing.T) {
 	}
 }
 
+// A claim of rows that its caller names locks those that it takes where their key has them in order, and all of
+// them where they are sorted.
+func TestNamedRowsAreLockedInOrder(t *testing.T) {
+	for _, live := range []struct{ name, engine string }{{"mysql97", "mysql"}, {"mariadb1011", "mariadb"}} {
+		t.Run(live.name, func(t *testing.T) {
+			c, db := liveCase(t, live.name, live.engine, "actions")
+			if _, err := db.Exec("INSERT INTO jobs (host, state) VALUES ('n', 'new'), ('n', 'new'), ('n', 'new')"); err != nil {
+				t.Fatal(err)
+			}
+			var first int64
+			if err := db.QueryRow("SELECT min(id) FROM jobs WHERE host = 'n'").Scan(&first); err != nil {
+				t.Fatal(err)
+			}
+			plans := c.variants(t, nil)
+			for _, name := range []string{"chosen", "ranked"} {
+				p := plans[name]
+				tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+				if err != nil {
+					t.Fatal(err)
+				}
+				list := fmt.Sprintf("IN (%d, %d, %d)", first, first+1, first+2)
+				found, err := tx.Query(strings.Replace(p.Claim.Lock.SQL, "IN (?)", list, 1), 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if rows := texts(t, found); len(rows) != 1 {
+					t.Errorf("%s locks %v", name, rows)
+				}
+				_, err = db.Exec("SELECT id FROM jobs WHERE id = ? FOR UPDATE NOWAIT", first+2)
+				if locked := err != nil; locked != (name == "ranked") {
+					t.Errorf("%s has a row locked that it does not take: %v, %v", name, locked, err)
+				}
+				if err := tx.Rollback(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // A claim of rows of one group waits for another claim of it, and takes what is behind the row that went.
 func TestClaimsWaitForTheirGroup(t *testing.T) {
 	for _, live := range []struct{ name, engine string }{{"postgres13", "postgresql"}, {"postgres18", "postgresql"}, {"mysql97", "mysql"}} {
