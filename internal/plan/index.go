@@ -1333,7 +1333,10 @@ func (ix *Index) serve(b *builder, have *schema.Index, how service, w wanted) {
 	case passing:
 		ix.Why += b.passesRunning(have)
 	case asked:
-		ix.Why = "serves Claim: the rows of each value that is asked for, which are then sorted"
+		ix.Why = "serves Claim: the rows of each value that is asked for"
+		if len(b.claimOrder()) > 0 {
+			ix.Why += ", which are then sorted"
+		}
 		for _, c := range b.unled(have) {
 			ix.Why += "; rows of another " + plainText(c.Name) + " are read and passed over"
 		}
@@ -1700,7 +1703,7 @@ func (b *builder) usesHead(w wanted) string {
 		}
 	case how == few:
 		_, text = b.foundAmong(have, text)
-	case how == sought, w.kind == claim.kind && w.sorted && len(w.columns) > 0 && how != single:
+	case how == sought, w.kind == claim.kind && w.sorted && len(w.columns) > 0 && how != single && len(b.claimOrder()) > 0:
 		text += thenSorted
 	case how == passing:
 		text += b.passesRunning(have)
@@ -1736,9 +1739,9 @@ func (b *builder) unnamed(what string) string {
 
 // namedIndex returns the index of the table that gives the order which is wanted, or leads to what Recover looks
 // for, and which a statement names, so that the server takes no other; nil where it names none. It names none
-// where another index leads to rows by an argument in SQL, since these may be far fewer.
+// where another index leads to rows by an argument in SQL, since these may be far fewer, nor where nothing orders them.
 func (b *builder) namedIndex(w wanted) *schema.Index {
-	if !b.can(dialect.NamedIndex) || w.sorted || w.kind != "ready" && w.kind != "expired" {
+	if !b.can(dialect.NamedIndex) || w.sorted || w.kind != "ready" && w.kind != "expired" || w.kind == "ready" && len(b.claimOrder()) == 0 {
 		return nil
 	}
 	switch ix, how := b.best(b.spec.Table.Indexes, w); {
@@ -2085,9 +2088,10 @@ func (b *builder) findsOne(ix *schema.Index, w wanted) bool {
 }
 
 // meansRows reports whether the caller of a claim means the rows of the values that it says, and not the
-// next of a queue: they are only changed, or the claim waits for those that others have locked.
+// next of a queue: they are only changed, the claim waits for those that others have locked, or nothing
+// orders those that it lists.
 func (b *builder) meansRows() bool {
-	return b.onlyChanges() || b.spec.Waits && len(b.topics()) > 0
+	return b.onlyChanges() || b.spec.Waits && len(b.topics()) > 0 || len(b.listed()) > 0 && len(b.claimOrder()) == 0
 }
 
 // asksFor reports whether an index begins with what the caller of a claim says of the rows that it

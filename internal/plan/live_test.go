@@ -787,7 +787,8 @@ func TestIndexesAreNamedOnSQLite(t *testing.T) {
 					}
 					mislead(t, db, p.spec.Table.Name, adverse)
 					plan := queryPlan(t, db, text, len(st.Args))
-					if name := existing.FindStringSubmatch(said); name != nil && (byName == nil || byName[1] != name[1]) && !strings.Contains(said, "may take") && !strings.Contains(said, "sorted") && !strings.Contains(said, "reads others") {
+					names := strings.HasPrefix(st.Name, "recover") || strings.Contains(text, "ORDER  BY") // what is in any order nothing sorts
+					if name := existing.FindStringSubmatch(said); names && name != nil && (byName == nil || byName[1] != name[1]) && !strings.Contains(said, "may take") && !strings.Contains(said, "sorted") && !strings.Contains(said, "reads others") {
 						t.Errorf("%s: the head of %s says %q, which the statement does not name\n%s", what, st.Name, said, text)
 					}
 					if byName != nil && !regexp.MustCompile(`(?i)INDEX `+byName[1]+`\b`).MatchString(plan) {
