@@ -180,7 +180,11 @@ func (b *builder) readyIndex(unordered bool) wanted {
 			w.why = "serves Claim: rows in queue order, so that nothing is sorted; those that failed are read and passed over"
 		}
 	}
-	speaks := func(t queue.Test) bool { return t.Op == queue.Raw }
+	speaks := func(t queue.Test) bool {
+		order := b.claimOrder()
+		bounds := len(order) > 0 && order[0].Column != nil && len(t.Or) == 0 && b.spec.Bounds(t.SQL) == order[0].Column // of the rows that the index leads to
+		return t.Op == queue.Raw && !bounds
+	}
 	if done := b.spec.Transitions[queue.Finish]; done != nil && !done.Delete && b.spec.Cycle == nil && !b.tells(queue.Done) &&
 		slices.ContainsFunc(b.read(b.stateTests(queue.Ready)), func(t queue.Test) bool { return b.refusesBeside(w, t) }) {
 		w.why = strings.TrimSuffix(w.why, " and finished rows cost nothing") // they are as ready ones, and SQL refuses them

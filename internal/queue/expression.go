@@ -282,6 +282,38 @@ func (r *Reading) comparison(first, end int) (Test, bool) {
 	return t, t.Op != "" && len(t.Values) > 0
 }
 
+// Bounds returns the column of the job's row of which a condition asks that it is on one side of a value, or equal
+// to it, which is one for all rows; nil where it asks anything else, or a function, which may have another value each time.
+func (s *Spec) Bounds(text string) *schema.Column {
+	p := PiecesOf(text)
+	for p.is(0, "(") && p.closing(0) == len(p)-1 {
+		p = p[1 : len(p)-1]
+	}
+	if len(p) < 3 {
+		return nil
+	}
+	r := s.Read(p)
+	c, row := r.Column(0)
+	signed := 1
+	for signed < len(p) && strings.Contains("=<>", p[signed]) {
+		signed++
+	}
+	switch strings.Join(p[1:signed], "") {
+	case "<", "<=", ">", ">=", "=":
+	default:
+		return nil
+	}
+	for i := signed; i < len(p); i++ {
+		if found, own := r.Column(i); found != nil && own || r.IsName(i) && r.is(i+1, "(") || r.is(i, "and", "or", "xor", "select", "case", "is", "not", "in", "between", "like", "|", "=", "<", ">") {
+			return nil
+		}
+	}
+	if signed == len(p) || !row {
+		return nil
+	}
+	return c
+}
+
 // ReadsSurely reports whether an expression reads a column of the job's row, and not perhaps one of
 // a table that the DDL does not have, or a word that is called so.
 func (s *Spec) ReadsSurely(text string, c *schema.Column) bool {

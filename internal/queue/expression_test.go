@@ -105,6 +105,33 @@ func TestExpressionsOfAnotherRow(t *testing.T) {
 	}
 }
 
+// What a column is compared with bounds an index where it is one value for all rows.
+func TestBounds(t *testing.T) {
+	n, due := &schema.Column{Name: "n", Type: schema.Type{Class: schema.Int}}, &schema.Column{Name: "due", Type: schema.Type{Class: schema.Timestamp}}
+	jobs := &schema.Table{Name: "jobs", Columns: []*schema.Column{n, due}}
+	spec := &Spec{Table: jobs, Tables: []*schema.Table{jobs}}
+	for text, want := range map[string]*schema.Column{
+		"due > {now}": due,
+		"({row}.due <= {now} - interval '5 min')": due,
+		"n < {arg:most int}":                      n,
+		"n >= 3":                                  n,
+		"due > clock_timestamp()":                 nil,
+		"due > {now} and n = 1":                   nil,
+		"n < n + 1":                               nil,
+		"n <> 3":                                  nil,
+		"n is null":                               nil,
+		"n in (1, 2)":                             nil,
+		"n + 1 > 3":                               nil,
+		"n > (select 1)":                          nil,
+		"n >":                                     nil,
+		"n":                                       nil,
+	} {
+		if got := spec.Bounds(text); got != want {
+			t.Errorf("%s bounds %v", text, got)
+		}
+	}
+}
+
 // A condition over a column is read however a server or a person writes it.
 func TestConditions(t *testing.T) {
 	state, done := &schema.Column{Name: "state", Type: schema.Type{Class: schema.Text}}, &schema.Column{Name: "done", Type: schema.Type{Class: schema.Bool}}
