@@ -536,8 +536,11 @@ func (b *binding) readFree(r *role) {
 	}
 	alone := r == k.mark || k.told && k.byClaim && r == either(k.lease, k.claimed) && b.toldReady() == nil
 	if k.free[r] == nil && alone {
-		b.errorf(r.pos, "nothing says what column %q holds while nobody has the row", c.Name).
-			WithHint("It is NOT NULL. Say free=<value>, for example free='' or free=0.")
+		hint := "It is NOT NULL. Say free=<value>, for example free='' or free=0."
+		if b.spec.Stage && !r.yaml && len(r.scopes) == 0 {
+			hint += fmt.Sprintf(" Or leave the column to the queue whose it is: qgen:%s(<queue>) there, or columns: {%s: [ignore]} in the stage.", r.verb, c.Name)
+		}
+		b.errorf(r.pos, "nothing says what column %q holds while nobody has the row", c.Name).WithHint("%s", hint)
 	}
 }
 
