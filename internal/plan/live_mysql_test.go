@@ -566,6 +566,50 @@ func TestIndexesServeBothEnds(t *testing.T) {
 	}
 }
 
+// Where ready rows have a time as those have that run, the index of Recover leads past them: it locks none.
+func TestRecoverLocksNoReadyRows(t *testing.T) {
+	const ready, running = 3000, 5
+	for _, live := range []struct{ name, engine string }{{"mysql97", "mysql"}, {"mariadb1011", "mariadb"}} {
+		t.Run(live.name, func(t *testing.T) {
+			c, db := liveCase(t, live.name, live.engine, "undated")
+			p := c.variants(t, nil)["jobs"]
+			run := func(text string, args ...any) {
+				t.Helper()
+				if _, err := db.Exec(text, args...); err != nil {
+					t.Fatalf("%v\n%s", err, text)
+				}
+			}
+			for _, ix := range p.Indexes {
+				if ix.DDL != "" {
+					run(ix.DDL)
+				}
+			}
+			run("INSERT INTO jobs (status, updated_at) VALUES " + strings.TrimSuffix(strings.Repeat("('pending', UTC_TIMESTAMP() - INTERVAL 1 DAY),", ready), ","))
+			run("INSERT INTO jobs (status, updated_at) VALUES " + strings.TrimSuffix(strings.Repeat("('sending', UTC_TIMESTAMP() - INTERVAL 1 DAY),", running), ","))
+			run("ANALYZE TABLE jobs")
+			tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = tx.Rollback() }()
+			done, err := tx.Exec(p.Recover.Steps[0].Statement.SQL, ready)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := done.RowsAffected(); err != nil || n != running {
+				t.Errorf("Recover takes %d rows, %v", n, err)
+			}
+			var free int
+			if err := db.QueryRow("SELECT count(*) FROM (SELECT id FROM jobs FORCE INDEX (PRIMARY) WHERE status = 'pending' FOR UPDATE SKIP LOCKED) AS free").Scan(&free); err != nil {
+				t.Fatal(err)
+			}
+			if free != ready {
+				t.Errorf("of %d ready rows %d are free beside Recover", ready, free)
+			}
+		})
+	}
+}
+
 // A claim runs out neither before its time nor, but for the hour that comes twice, behind
 // it, whatever jumps the clock of the session's zone makes meanwhile.
 func TestClaimsWhileTheClockJumps(t *testing.T) {
