@@ -267,40 +267,16 @@ func (s *scope) rawFor(to *schema.Column, text string) string {
 				switch {
 				case p.Field != nil:
 					mark = s.write(s.timesBeside(name)[0], mark)
-				case asksNull(rest):
-					mark = s.d.Cast(mark, s.argumentType(whole, name, p.GoType))
+				case asksNull(rest) || guessed(whole, len(whole)-len(rest)-len("{"+inner+"}")):
+					if typ := s.argumentType(whole, name, p.GoType); typ != "" {
+						mark = s.d.Cast(mark, typ)
+					}
 				}
 			}
 			out.WriteString(mark)
 		}
 	}
 	return "(" + out.String() + text + ")"
-}
-
-// asksNull reports whether SQL goes on with the question whether what stands before it is null.
-func asksNull(rest string) bool {
-	next := strings.Fields(strings.ToLower(strings.ReplaceAll(rest, ")", " ) ")))
-	return len(next) > 1 && next[0] == "is" && (next[1] == "null" || len(next) > 2 && next[1] == "not" && next[2] == "null")
-}
-
-// argumentType returns the type of an argument in SQL of the user's: that of a column with which it is compared,
-// or else what its Go type goes with. Where a server first meets it in IS NULL, it does not find it by itself.
-func (b *builder) argumentType(text, name, goType string) string {
-	names := b.spec.Read(queue.PiecesOf(text))
-	for i, piece := range names.Pieces {
-		if piece != "{arg:"+name+"}" {
-			continue
-		}
-		for _, at := range []struct{ op, column int }{{i - 1, i - 2}, {i + 1, i + 2}, {i + 1, i + 4}} {
-			if at.column < 0 || at.column >= len(names.Pieces) || !slices.Contains([]string{"=", "<>", "!=", "<", "<=", ">", ">="}, names.Pieces[at.op]) {
-				continue
-			}
-			if c, _ := names.Column(at.column); c != nil {
-				return b.castType(c.Type)
-			}
-		}
-	}
-	return b.d.Arguments[strings.TrimPrefix(goType, "*")]
 }
 
 // newText returns what a new job brings to the column of a name.

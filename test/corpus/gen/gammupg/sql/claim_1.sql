@@ -11,7 +11,7 @@ WHERE  "ID" = ANY (ARRAY(
            WHERE  ("SendingTimeOut" <= localtimestamp OR "SendingTimeOut" IS NULL)
            AND    "SendingDateTime" <= localtimestamp
            AND    ("Retries" < 5 OR "Retries" IS NULL)
-           AND    ("SendAfter" <= localtime AND "SendBefore" >= localtime AND "SendDays" & $1 <> 0)
+           AND    ("SendAfter" <= localtime AND "SendBefore" >= localtime AND "SendDays" & $1::integer <> 0)
            AND    ($2::varchar IS NULL OR "SenderID" = $2 OR ("SenderID" IS NULL OR "SenderID" = ''))
            ORDER  BY "Priority" DESC, "InsertIntoDB", "ID"
            LIMIT  1
