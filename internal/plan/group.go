@@ -693,6 +693,7 @@ func (s *scope) lockOn() string {
 // groupValues are what a block needs that locks the groups of rows which it has locked
 // itself, and counts behind that.
 type groupValues struct {
+	Tries bool   // to lock one is tried again where none could be
 	Locks string // the condition that locks the group of a row, where there is one
 	Must  bool   // the lock is had, or an error says so
 
@@ -757,12 +758,28 @@ func (b *builder) lockGroups() *Statement {
 	v.Where = s.ready()
 	s.inOrder(&v)
 	s.limitReady(&v, b.mostReady())
+	v.Names.Look, v.Group.Tries = s.alias("look"), b.triesGroups()
 	s.over(b, v.Names.Candidate+".", func() {
 		v.Guard = []string{s.locksGroup()}
 		v.Returning = s.read(b.pkg.Key)
 	})
 	return s.statement("claim_lock", "select_group", v, b.pkg.Key, "claim: locks ready rows and their groups, which claim.sql then takes",
-		"locks: the rows it finds"+b.groupLocks()+", until commit; passes over rows and groups that are locked", b.readyHead())
+		"locks: the rows it finds"+b.groupLocks()+", until commit; passes over rows and groups that are locked"+b.triesAgain(), b.readyHead())
+}
+
+// triesGroups reports whether a claim tries for a moment to lock the first group that it found, where others have
+// the locks of all. A group of which one runs at once is full when whoever has its lock commits.
+func (b *builder) triesGroups() bool {
+	g := b.spec.Group
+	return b.groupInSteps() && b.d.Has("select_group") && b.groupMode() != groupRange && !b.claimWaits() && (g.Limit != 1 || g.LimitSQL != "")
+}
+
+// triesAgain says so for head comments.
+func (b *builder) triesAgain() string {
+	if !b.triesGroups() {
+		return ""
+	}
+	return "; where all of these groups are, tries the first again, for 0.2 s or so"
 }
 
 // narrowGroups plans, where a locked row cannot be counted for and written in one
@@ -925,6 +942,9 @@ func (b *builder) groupRule() string {
 			return rule + "waits for groups that another claims from at that moment, and leaves out those that are full then."
 		}
 		rule += "passes over groups that another claims from at that moment."
+		if b.triesGroups() {
+			rule += " It comes back with none for that only after it has tried, for 0.2 seconds or so, to get the group of the first."
+		}
 	}
 	return rule
 }

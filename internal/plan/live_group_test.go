@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/qgen-dev/qgen/test/servers"
 )
@@ -148,5 +150,66 @@ func TestGroupsAreCountedToTheLimit(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Of a group from which another claims at that moment a claim takes rows once that has committed, and while it does not
+// the claim comes back with none.
+func TestGroupsAreTriedAgain(t *testing.T) {
+	const ddl = `CREATE TABLE jobs (
+    id      bigint PRIMARY KEY,
+    state   text NOT NULL, -- qgen:status ready=new running=busy done=done
+    account text           -- qgen:group limit=50
+);
+CREATE TABLE accounts (id text PRIMARY KEY)`
+	c := tableCase{engine: "postgresql", ddl: ddl + ";"}
+	for _, live := range []string{"postgres10", "postgres18"} {
+		for name, lock := range map[string]string{
+			"number": "",
+			"row":    `, group: {column: account, limit: 50, lock: {table: accounts, on: "id = {row}.account"}}`,
+		} {
+			t.Run(live+"/"+name, func(t *testing.T) {
+				db := ownDatabase(t, "pgx", servers.DSN(t, live))
+				for _, text := range append(strings.Split(ddl, ";"), "INSERT INTO accounts VALUES ('a')", "INSERT INTO jobs SELECT g, 'new', 'a' FROM generate_series(1, 100) g") {
+					if _, err := db.Exec(text); err != nil {
+						t.Fatal(err)
+					}
+				}
+				version := strings.TrimPrefix(live, "postgres")
+				p := c.plans(t, fmt.Sprintf("version: \"1\"\nqueues: [{schema: [x], engine: postgresql, server: %q, table: jobs, queue: jobs, gen: {go: {out: x}}%s}]", version, lock))[0]
+				locked := func(tx *sql.Tx) int64 {
+					t.Helper()
+					rows, err := tx.Exec(p.Claim.Lock.SQL, 3)
+					if err != nil {
+						t.Fatal(err)
+					}
+					n, err := rows.RowsAffected()
+					if err != nil {
+						t.Fatal(err)
+					}
+					return n
+				}
+				begin := func() *sql.Tx {
+					t.Helper()
+					tx, err := db.Begin()
+					if err != nil {
+						t.Fatal(err)
+					}
+					return tx
+				}
+				first, second := begin(), begin()
+				defer func() { _ = second.Rollback() }()
+				if n := locked(first); n != 3 {
+					t.Fatalf("the first claim locks %d rows, want 3", n)
+				}
+				if n := locked(second); n != 0 {
+					t.Errorf("another locks %d rows while the first lasts, want none", n)
+				}
+				time.AfterFunc(50*time.Millisecond, func() { _ = first.Commit() })
+				if n := locked(second); n != 3 {
+					t.Errorf("another locks %d rows when the first commits, want 3", n)
+				}
+			})
+		}
 	}
 }

@@ -148,6 +148,7 @@ type names struct {
 	Found     string // those that are locked before their groups are, within a block
 	Place     string // where one of them is
 	Held      string // those whose groups are locked
+	Look      string // the looks at the locks of their groups, which are tried
 	Shared    string // those that share a row of another table, as one
 }
 

@@ -24,7 +24,9 @@
 // Of the jobs that are alike in lane, at most 2 run at once; a claim locks a number made of each
 // group, then counts what is running. In a transaction of the caller's own that must be READ
 // COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs
-// than are ready: it passes over groups that another claims from at that moment.
+// than are ready: it passes over groups that another claims from at that moment. It comes back
+// with none for that only after it has tried, for 0.2 seconds or so, to get the group of the
+// first.
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready

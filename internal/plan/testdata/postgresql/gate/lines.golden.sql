@@ -12,7 +12,7 @@
 --
 -- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
 --
--- Of the jobs that are alike in line, at most as many run at once as this says: {row}.most; a claim locks a number made of each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
+-- Of the jobs that are alike in line, at most as many run at once as this says: {row}.most; a claim locks a number made of each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment. It comes back with none for that only after it has tried, for 0.2 seconds or so, to get the group of the first.
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
@@ -37,11 +37,11 @@
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
--- locks: the rows it finds, and a number for each group that they are of, until commit; passes over rows and groups that are locked
+-- locks: the rows it finds, and a number for each group that they are of, until commit; passes over rows and groups that are locked; where all of these groups are, tries the first again, for 0.2 s or so
 -- index: (line, (kind = 'last'), id) WHERE state = 'new'
 -- isolation: read committed
 -- arguments: 1: param line string, 2: limit
-WITH /* linesq.Claim */ candidate AS MATERIALIZED (
+WITH /* linesq.Claim */ RECURSIVE candidate AS MATERIALIZED (
     SELECT *
     FROM   tasks
     WHERE  state = 'new'
@@ -60,10 +60,19 @@ WITH /* linesq.Claim */ candidate AS MATERIALIZED (
     ORDER  BY (kind = 'last'), id
     LIMIT  $2
     FOR    NO KEY UPDATE SKIP LOCKED
+), look AS (
+    SELECT 1 AS nth, bool_or(pg_try_advisory_xact_lock('tasks'::regclass::oid::int, hashtext(candidate.line::text))) AS free
+    FROM   candidate
+    UNION  ALL
+    SELECT look.nth + 1, CASE WHEN pg_sleep(0.002) IS NOT NULL THEN pg_try_advisory_xact_lock('tasks'::regclass::oid::int, hashtext(candidate.line::text)) END
+    FROM   look
+    CROSS  JOIN (SELECT * FROM candidate LIMIT 1) AS candidate
+    WHERE  look.free IS NOT TRUE
+    AND    look.nth < 100
 )
 SELECT candidate.id
 FROM   candidate
-WHERE  pg_try_advisory_xact_lock('tasks'::regclass::oid::int, hashtext(candidate.line::text));
+WHERE  CASE WHEN (SELECT bool_or(look.free) FROM look) THEN pg_try_advisory_xact_lock('tasks'::regclass::oid::int, hashtext(candidate.line::text)) END;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked, as far as their groups still have room

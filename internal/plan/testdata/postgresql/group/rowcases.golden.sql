@@ -11,7 +11,7 @@
 --
 -- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
--- Of the jobs that are alike in case_id, at most 3 run at once; a claim locks the row of app.files that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
+-- Of the jobs that are alike in case_id, at most 3 run at once; a claim locks the row of app.files that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment. It comes back with none for that only after it has tried, for 0.2 seconds or so, to get the group of the first.
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
@@ -36,11 +36,11 @@
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
--- locks: the rows it finds, and the row of app.files for each group that they are of, until commit; passes over rows and groups that are locked
+-- locks: the rows it finds, and the row of app.files for each group that they are of, until commit; passes over rows and groups that are locked; where all of these groups are, tries the first again, for 0.2 s or so
 -- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
-WITH /* rowcasesq.Claim */ candidate AS MATERIALIZED (
+WITH /* rowcasesq.Claim */ RECURSIVE candidate AS MATERIALIZED (
     SELECT *
     FROM   cases
     WHERE  (until_at <= now() OR until_at IS NULL)
@@ -58,13 +58,28 @@ WITH /* rowcasesq.Claim */ candidate AS MATERIALIZED (
     ORDER  BY id
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
+), look AS (
+    SELECT 1 AS nth, bool_or((SELECT 1
+               FROM   app.files
+               WHERE  id = candidate.case_id
+               FOR    NO KEY UPDATE SKIP LOCKED) = 1) AS free
+    FROM   candidate
+    UNION  ALL
+    SELECT look.nth + 1, CASE WHEN pg_sleep(0.002) IS NOT NULL THEN (SELECT 1
+               FROM   app.files
+               WHERE  id = candidate.case_id
+               FOR    NO KEY UPDATE SKIP LOCKED) = 1 END
+    FROM   look
+    CROSS  JOIN (SELECT * FROM candidate LIMIT 1) AS candidate
+    WHERE  look.free IS NOT TRUE
+    AND    look.nth < 100
 )
 SELECT candidate.id
 FROM   candidate
-WHERE  (SELECT 1
+WHERE  CASE WHEN (SELECT bool_or(look.free) FROM look) THEN (SELECT 1
                FROM   app.files
                WHERE  id = candidate.case_id
-               FOR    NO KEY UPDATE SKIP LOCKED) = 1;
+               FOR    NO KEY UPDATE SKIP LOCKED) = 1 END;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked, as far as their groups still have room

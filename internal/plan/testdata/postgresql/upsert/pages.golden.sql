@@ -13,7 +13,7 @@
 --
 -- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
 --
--- Of the jobs that are alike in host, at most 2 run at once; a claim locks a number made of each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
+-- Of the jobs that are alike in host, at most 2 run at once; a claim locks a number made of each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment. It comes back with none for that only after it has tried, for 0.2 seconds or so, to get the group of the first.
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
@@ -41,11 +41,11 @@
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
--- locks: the rows it finds, and a number for each group that they are of, until commit; passes over rows and groups that are locked
+-- locks: the rows it finds, and a number for each group that they are of, until commit; passes over rows and groups that are locked; where all of these groups are, tries the first again, for 0.2 s or so
 -- index: (priority DESC, since, id, run_at) WHERE state IN ('new', 'again')
 -- isolation: read committed
 -- arguments: 1: limit
-WITH /* pagesq.Claim */ candidate AS MATERIALIZED (
+WITH /* pagesq.Claim */ RECURSIVE candidate AS MATERIALIZED (
     SELECT *
     FROM   pages
     WHERE  state IN ('new', 'again')
@@ -64,10 +64,19 @@ WITH /* pagesq.Claim */ candidate AS MATERIALIZED (
     ORDER  BY priority DESC, since, id
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
+), look AS (
+    SELECT 1 AS nth, bool_or(pg_try_advisory_xact_lock('pages'::regclass::oid::int, hashtext(candidate.host::text))) AS free
+    FROM   candidate
+    UNION  ALL
+    SELECT look.nth + 1, CASE WHEN pg_sleep(0.002) IS NOT NULL THEN pg_try_advisory_xact_lock('pages'::regclass::oid::int, hashtext(candidate.host::text)) END
+    FROM   look
+    CROSS  JOIN (SELECT * FROM candidate LIMIT 1) AS candidate
+    WHERE  look.free IS NOT TRUE
+    AND    look.nth < 100
 )
 SELECT candidate.id
 FROM   candidate
-WHERE  pg_try_advisory_xact_lock('pages'::regclass::oid::int, hashtext(candidate.host::text));
+WHERE  CASE WHEN (SELECT bool_or(look.free) FROM look) THEN pg_try_advisory_xact_lock('pages'::regclass::oid::int, hashtext(candidate.host::text)) END;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked, as far as their groups still have room

@@ -16,7 +16,7 @@
 --
 -- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
 --
--- Of the jobs that are alike in site_id, at most as many run at once as this says: select max_jobs from settings where id = {row}.site_id; a claim locks the row of settings that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
+-- Of the jobs that are alike in site_id, at most as many run at once as this says: select max_jobs from settings where id = {row}.site_id; a claim locks the row of settings that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment. It comes back with none for that only after it has tried, for 0.2 seconds or so, to get the group of the first.
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
@@ -43,11 +43,11 @@
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
--- locks: the rows it finds, and the row of settings for each group that they are of, until commit; passes over rows and groups that are locked
+-- locks: the rows it finds, and the row of settings for each group that they are of, until commit; passes over rows and groups that are locked; where all of these groups are, tries the first again, for 0.2 s or so
 -- index: (id) WHERE state = 'new'
 -- isolation: read committed
 -- arguments: 1: limit
-WITH /* sitesq.Claim */ candidate AS (
+WITH /* sitesq.Claim */ RECURSIVE candidate AS (
     SELECT *
     FROM   exports
     WHERE  state = 'new'
@@ -64,13 +64,28 @@ WITH /* sitesq.Claim */ candidate AS (
     ORDER  BY id
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
+), look AS (
+    SELECT 1 AS nth, bool_or((SELECT 1
+               FROM   settings
+               WHERE  id = candidate.site_id
+               FOR    NO KEY UPDATE SKIP LOCKED) = 1) AS free
+    FROM   candidate
+    UNION  ALL
+    SELECT look.nth + 1, CASE WHEN pg_sleep(0.002) IS NOT NULL THEN (SELECT 1
+               FROM   settings
+               WHERE  id = candidate.site_id
+               FOR    NO KEY UPDATE SKIP LOCKED) = 1 END
+    FROM   look
+    CROSS  JOIN (SELECT * FROM candidate LIMIT 1) AS candidate
+    WHERE  look.free IS NOT TRUE
+    AND    look.nth < 100
 )
 SELECT candidate.id
 FROM   candidate
-WHERE  (SELECT 1
+WHERE  CASE WHEN (SELECT bool_or(look.free) FROM look) THEN (SELECT 1
                FROM   settings
                WHERE  id = candidate.site_id
-               FOR    NO KEY UPDATE SKIP LOCKED) = 1;
+               FOR    NO KEY UPDATE SKIP LOCKED) = 1 END;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked, as far as their groups still have room

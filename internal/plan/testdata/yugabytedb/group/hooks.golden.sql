@@ -14,7 +14,7 @@
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
 --
--- Of the jobs that are alike in tenant, at most 2 run at once; a claim locks the row of tenants that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
+-- Of the jobs that are alike in tenant, at most 2 run at once; a claim locks the row of tenants that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment. It comes back with none for that only after it has tried, for 0.2 seconds or so, to get the group of the first.
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
@@ -39,11 +39,11 @@
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
--- locks: the rows it finds, and the row of tenants for each group that they are of, until commit; passes over rows and groups that are locked
+-- locks: the rows it finds, and the row of tenants for each group that they are of, until commit; passes over rows and groups that are locked; where all of these groups are, tries the first again, for 0.2 s or so
 -- index: (kind, weight DESC, id) WHERE state = 'new'
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: limit
-WITH /* hooksq.Claim */ candidate AS (
+WITH /* hooksq.Claim */ RECURSIVE candidate AS (
     SELECT *
     FROM   hooks
     WHERE  state = 'new'
@@ -63,14 +63,31 @@ WITH /* hooksq.Claim */ candidate AS (
     ORDER  BY weight DESC, id
     LIMIT  $2
     FOR    NO KEY UPDATE SKIP LOCKED
-)
-SELECT candidate.id
-FROM   candidate
-WHERE  ((candidate.tenant IS NULL OR candidate.tenant = '*')
+), look AS (
+    SELECT 1 AS nth, bool_or(((candidate.tenant IS NULL OR candidate.tenant = '*')
            OR (SELECT 1
                FROM   tenants
                WHERE  id = candidate.tenant
-               FOR    NO KEY UPDATE SKIP LOCKED) = 1);
+               FOR    NO KEY UPDATE SKIP LOCKED) = 1)) AS free
+    FROM   candidate
+    UNION  ALL
+    SELECT look.nth + 1, CASE WHEN pg_sleep(0.002) IS NOT NULL THEN ((candidate.tenant IS NULL OR candidate.tenant = '*')
+           OR (SELECT 1
+               FROM   tenants
+               WHERE  id = candidate.tenant
+               FOR    NO KEY UPDATE SKIP LOCKED) = 1) END
+    FROM   look
+    CROSS  JOIN (SELECT * FROM candidate LIMIT 1) AS candidate
+    WHERE  look.free IS NOT TRUE
+    AND    look.nth < 100
+)
+SELECT candidate.id
+FROM   candidate
+WHERE  CASE WHEN (SELECT bool_or(look.free) FROM look) THEN ((candidate.tenant IS NULL OR candidate.tenant = '*')
+           OR (SELECT 1
+               FROM   tenants
+               WHERE  id = candidate.tenant
+               FOR    NO KEY UPDATE SKIP LOCKED) = 1) END;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked, as far as their groups still have room
