@@ -32,6 +32,7 @@ const (
 	PartialIndex  Capability = "partial_index"    // CREATE INDEX … WHERE
 	LowHint       Capability = "low_hint"         // dead rows are worth passing over by a low bound
 	AskedLimit    Capability = "asked_limit"      // LIMIT takes what a sub-query tells
+	HashedRows    Capability = "hashed_rows"      // a sub-query that reads nothing of the row around it is run once, and values are looked up in what it found
 	KeyTie        Capability = "key_tie"          // the planner may prefer the primary key to an index of equal cost
 	BoundedKeys   Capability = "bounded_keys"     // a row may be too long for an index
 	Unhex         Capability = "unhex"            // hexadecimal text to bytes
@@ -90,7 +91,7 @@ const (
 
 var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
-	PartialIndex, LowHint, AskedLimit, KeyTie, BoundedKeys, Unhex, DomainArrays, JSONAppend,
+	PartialIndex, LowHint, AskedLimit, HashedRows, KeyTie, BoundedKeys, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, ReadsLocked, TargetOnce,
 	PredicateProof, PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAlike, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
 	FixedAmid, LocksNewest, WritingWith, PrefixIndex,

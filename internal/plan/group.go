@@ -61,6 +61,9 @@ func (b *builder) checkGroup(g *queue.Group, errs *source.ErrorList) {
 	}
 	if len(g.Columns) > 0 {
 		b.checkGroupOrder(g, errs)
+		if !b.ofOneGroup() {
+			b.pkg.Notes = append(b.pkg.Notes, "a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for "+groupNames(g)+" has it read rows of one group alone")
+		}
 	}
 	switch mode := b.modeOf(g); {
 	case b.cluster && len(g.Columns) == 0:
@@ -527,10 +530,54 @@ func (s *scope) look() []string {
 		}
 		room = append(room, s.groupSum(from))
 	}
+	if full := s.full(); full != "" {
+		room = append([]string{full}, room...)
+	}
 	if len(g.Member) == 0 {
 		return room
 	}
 	return []string{s.unlessFree(room)}
+}
+
+// findsFull reports whether a claim finds the groups that are full once: where it looks at rows of many groups and the
+// server finds the running rows by what a column holds.
+func (b *builder) findsFull() bool {
+	g := b.spec.Group
+	known := slices.ContainsFunc(g.Running, func(t queue.Test) bool { return equality(t) && constant(t) })
+	return b.can(dialect.HashedRows) && known && !b.ofOneGroup() && (g.LimitSQL == "" || b.limitOf(g.Columns))
+}
+
+// full is the condition of a row whose group is not among those that are found full at once; "" where none are.
+func (s *scope) full() string {
+	if !s.findsFull() {
+		return ""
+	}
+	g := s.spec.Group
+	var outer, columns, where []string
+	var limit string
+	for _, c := range g.Columns {
+		outer = append(outer, s.outside()+s.d.Ident(c.Name))
+	}
+	s.over(s.builder, s.shared.Names.Other+".", func() {
+		for _, c := range g.Columns {
+			columns = append(columns, s.column(c))
+		}
+		if g.When != "" {
+			where = append(where, s.raw(g.When))
+		}
+		for _, text := range s.tests(g.Running) {
+			if !slices.Contains(where, text) {
+				where = append(where, text)
+			}
+		}
+		limit = s.groupLimit(g)
+	})
+	row := strings.Join(outer, ", ")
+	if len(outer) > 1 {
+		row = "(" + row + ")"
+	}
+	return dialect.Fill(s.d.Fragments["group_full"].At(s.version), "group", row, "columns", strings.Join(columns, ", "), "from", s.groupFrom("group_look"),
+		"where", deeper(strings.Join(where, groupAnd)), "other", s.shared.Names.Other, "n", limit, "line", groupLine)
 }
 
 // takesFirst reports whether a statement takes one row, which then is the first of its group: those

@@ -153,6 +153,52 @@ func TestGroupsAreCountedToTheLimit(t *testing.T) {
 	}
 }
 
+// Rows of a full group that stand before others are passed over without a look at what runs of the group for each.
+func TestFullGroupsAreFoundOnce(t *testing.T) {
+	const most = 2000 // pages; all rows stand on some 200
+	const ddl = `CREATE TABLE jobs (
+    id      bigint PRIMARY KEY,
+    state   text NOT NULL,  -- qgen:status ready=new running=busy done=done
+    account text,           -- qgen:group limit=2
+    site    int NOT NULL    -- qgen:group limit=2
+)`
+	c := tableCase{engine: "postgresql", ddl: ddl + ";"}
+	for _, live := range []string{"postgres10", "postgres18"} {
+		t.Run(live, func(t *testing.T) {
+			db := ownDatabase(t, "pgx", servers.DSN(t, live))
+			p := c.plans(t, fmt.Sprintf("version: \"1\"\nqueues: [{schema: [x], engine: postgresql, server: %q, table: jobs, queue: jobs, gen: {go: {out: x}}}]", strings.TrimPrefix(live, "postgres")))[0]
+			texts := []string{ddl}
+			for _, ix := range p.Indexes {
+				texts = append(texts, strings.Replace(ix.DDL, " CONCURRENTLY", "", 1))
+			}
+			texts = append(texts, "INSERT INTO jobs SELECT g, CASE WHEN g <= 2 THEN 'busy' ELSE 'new' END, 'a', 1 FROM generate_series(1, 20000) g",
+				"INSERT INTO jobs VALUES (20001, 'busy', 'a', 2), (20002, 'new', 'a', 2), (20003, 'busy', 'b', 1), (20004, 'new', 'b', 1), (20005, 'new', NULL, 1)", "ANALYZE jobs")
+			for _, text := range texts {
+				if _, err := db.Exec(text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var text string
+			if err := db.QueryRow("EXPLAIN (ANALYZE, BUFFERS, FORMAT json) "+p.Claim.Lock.SQL, 3).Scan(&text); err != nil {
+				t.Fatal(err)
+			}
+			var plans []struct {
+				Plan struct {
+					Hit   int     `json:"Shared Hit Blocks"`
+					Fresh int     `json:"Shared Read Blocks"`
+					Rows  float64 `json:"Actual Rows"`
+				}
+			}
+			if err := json.Unmarshal([]byte(text), &plans); err != nil {
+				t.Fatal(err)
+			}
+			if read := plans[0].Plan.Hit + plans[0].Plan.Fresh; plans[0].Plan.Rows != 3 || read > most {
+				t.Errorf("%v rows are locked, want 3; %d pages read\n%s\n%s", plans[0].Plan.Rows, read, p.Claim.Lock.SQL, text)
+			}
+		})
+	}
+}
+
 // Of a group from which another claims at that moment a claim takes rows once that has committed, and while it does not
 // the claim comes back with none.
 func TestGroupsAreTriedAgain(t *testing.T) {

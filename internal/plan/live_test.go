@@ -346,7 +346,9 @@ func TestGroupsAreReadInOrder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text := strings.Join(plan, "\n"); !strings.Contains(text, "using "+p.Indexes[0].Name) || strings.Contains(text, "Sort") {
+			text := strings.Join(plan, "\n")
+			sorted := strings.Contains(strings.ReplaceAll(text, "Sort Key: other.account\n", ""), "Sort Key") // the running rows, which are few, may be
+			if !strings.Contains(text, "using "+p.Indexes[0].Name) || sorted {
 				t.Errorf("%s", text)
 			}
 			run("ROLLBACK")

@@ -795,6 +795,10 @@ func TestClaimsAskNothingElse(t *testing.T) {
 				want++ // and whether too many are before it
 			}
 		}
+		full := m.spec.Group != nil && len(m.spec.Group.Member) == 0 && m.scope(t).findsFull()
+		if full {
+			want++
+		}
 		picking := append(m.claims(), m.Peek.Statement)
 		if m.Claim.Pick != nil {
 			picking = []*Statement{m.Claim.Pick}
@@ -811,6 +815,9 @@ func TestClaimsAskNothingElse(t *testing.T) {
 			single := slices.ContainsFunc(m.Claim.Ladder, func(r Rung) bool { return r.Limit == 1 && r.Statement == s })
 			if g := m.spec.Group; g != nil && !g.Fifo && len(g.Member) == 0 && (single || m.scope(t).claimsOneGroup()) {
 				n += ofRow + 1 - want // it takes the first, which nobody is before
+				if full {
+					n++
+				}
 			}
 			if picksUnlocked(s.SQL) && strings.Contains(s.SQL, "OPEN candidate;") {
 				n++ // that it is one of the rows that were picked before

@@ -39,6 +39,7 @@
 -- note: tries are counted in column "tries" when they begin (on=claim)
 -- note: rows are taken as they came, by column "id"
 -- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for site_id has it read rows of one group alone
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes

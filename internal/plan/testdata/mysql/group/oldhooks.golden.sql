@@ -34,6 +34,7 @@
 -- * guarded      the old state is compared when a row is taken
 --   pop          it writes no running state, so the running rows of a group cannot be counted
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for tenant has it read rows of one group alone
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_pick.sql

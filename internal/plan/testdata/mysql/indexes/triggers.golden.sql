@@ -34,6 +34,7 @@
 --   pop          it writes no running state, so the running rows of a group cannot be counted
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: nothing marks a failed row, so Fail always puts the job back
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for scheduler and job and job_kind has it read rows of one group alone
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes

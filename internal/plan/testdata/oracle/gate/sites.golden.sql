@@ -39,6 +39,7 @@
 -- note: tries are counted in column "TRIES" when they begin (on=claim)
 -- note: rows are taken as they came, by column "ID"
 -- note: the fence is the count in column "TRIES" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for SITE_ID has it read rows of one group alone
 
 -- sql/claim.sql
 -- claim: ready to running

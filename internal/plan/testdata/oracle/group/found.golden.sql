@@ -33,6 +33,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: a row whose column "OTHER" is null is taken by no claim; any=null lets it suit everyone
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for Region and NO has it read rows of one group alone
 -- note: rows without a value in column "PICKED" stand first in the order, where Oracle puts nulls (nulls=last puts them last)
 
 -- sql/claim.sql

@@ -38,6 +38,7 @@
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: the order of a group leaves column "DUE_AT" out, which changes when a job is tried again
 -- note: the fence is the count in column "TRIES" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for ORDER_ID has it read rows of one group alone
 -- note: rows without a value in column "DUE_AT" stand last in the order, where Oracle puts nulls (nulls=first puts them first)
 
 -- sql/claim.sql

@@ -34,6 +34,7 @@
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for site has it read rows of one group alone
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
@@ -45,6 +46,12 @@ WITH /* deploymentsq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   deployments
     WHERE  state = 'waiting'
+    AND    CASE WHEN deployments.site IN (SELECT other.site
+               FROM   (SELECT other.site FROM deployments AS other
+                       WHERE  other.state = 'active'
+                       ORDER  BY other.site LIMIT 1000) AS other
+               GROUP  BY other.site
+               HAVING count(*) >= 1) THEN false ELSE true END
     AND    CASE WHEN (SELECT 1
                FROM   deployments AS other
                WHERE  other.site = deployments.site
@@ -170,6 +177,12 @@ SELECT /* deploymentsq.Peek */
        id, site
 FROM   deployments
 WHERE  state = 'waiting'
+AND    CASE WHEN deployments.site IN (SELECT other.site
+               FROM   (SELECT other.site FROM deployments AS other
+                       WHERE  other.state = 'active'
+                       ORDER  BY other.site LIMIT 1000) AS other
+               GROUP  BY other.site
+               HAVING count(*) >= 1) THEN false ELSE true END
 AND    CASE WHEN (SELECT 1
                FROM   deployments AS other
                WHERE  other.site = deployments.site

@@ -37,6 +37,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- note: warning: a job that fails is ready at once, and only a handler that settles it by an outcome ("discard") ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for about has it read rows of one group alone
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
@@ -48,6 +49,12 @@ WITH /* casesq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   cases
     WHERE  state = 'N'
+    AND    CASE WHEN cases.about IN (SELECT other.about
+               FROM   (SELECT other.about FROM cases AS other
+                       WHERE  other.state = 'A'
+                       ORDER  BY other.about LIMIT 1000) AS other
+               GROUP  BY other.about
+               HAVING count(*) >= 1) THEN false ELSE true END
     AND    CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.about = cases.about
@@ -233,6 +240,12 @@ SELECT /* casesq.Peek */
        id, about
 FROM   cases
 WHERE  state = 'N'
+AND    CASE WHEN cases.about IN (SELECT other.about
+               FROM   (SELECT other.about FROM cases AS other
+                       WHERE  other.state = 'A'
+                       ORDER  BY other.about LIMIT 1000) AS other
+               GROUP  BY other.about
+               HAVING count(*) >= 1) THEN false ELSE true END
 AND    CASE WHEN (SELECT 1
                FROM   cases AS other
                WHERE  other.about = cases.about

@@ -39,6 +39,7 @@
 -- note: tries are counted in column "tries" when they begin (on=claim)
 -- note: rows are taken as they came, by column "id"
 -- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for site_id has it read rows of one group alone
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
@@ -50,6 +51,12 @@ WITH /* sitesq.Claim */ RECURSIVE candidate AS MATERIALIZED (
     SELECT *
     FROM   exports
     WHERE  state = 'new'
+    AND    CASE WHEN exports.site_id IN (SELECT other.site_id
+               FROM   (SELECT other.site_id FROM exports AS other
+                       WHERE  other.state = 'busy'
+                       ORDER  BY other.site_id LIMIT 1000) AS other
+               GROUP  BY other.site_id
+               HAVING count(*) >= coalesce((select max_jobs from settings where id = other.site_id), 0)) THEN false ELSE true END
     AND    CASE WHEN EXISTS (SELECT 1
                FROM   (SELECT greatest(coalesce((select max_jobs from settings where id = exports.site_id), 0) - (SELECT count(*)
                FROM   exports AS other
@@ -304,6 +311,12 @@ SELECT /* sitesq.Peek */
        id, site_id, tries
 FROM   exports
 WHERE  state = 'new'
+AND    CASE WHEN exports.site_id IN (SELECT other.site_id
+               FROM   (SELECT other.site_id FROM exports AS other
+                       WHERE  other.state = 'busy'
+                       ORDER  BY other.site_id LIMIT 1000) AS other
+               GROUP  BY other.site_id
+               HAVING count(*) >= coalesce((select max_jobs from settings where id = other.site_id), 0)) THEN false ELSE true END
 AND    CASE WHEN EXISTS (SELECT 1
                FROM   (SELECT greatest(coalesce((select max_jobs from settings where id = exports.site_id), 0) - (SELECT count(*)
                FROM   exports AS other

@@ -32,6 +32,7 @@
 --   guarded      the running rows of a group are counted behind locks, in a statement of their own
 --   pop          it writes no running state, so the running rows of a group cannot be counted
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for repo has it read rows of one group alone
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
@@ -44,6 +45,12 @@ WITH /* buildsq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   builds
     WHERE  state = 'new'
+    AND    CASE WHEN builds.repo IN (SELECT other.repo
+               FROM   (SELECT other.repo FROM builds AS other
+                       WHERE  other.state = 'busy'
+                       ORDER  BY other.repo LIMIT 1000) AS other
+               GROUP  BY other.repo
+               HAVING count(*) >= 1) THEN false ELSE true END
     AND    CASE WHEN (SELECT 1
                FROM   builds AS other
                WHERE  other.repo = builds.repo
@@ -199,6 +206,12 @@ SELECT /* buildsq.Peek */
        id, repo, kind, weight, used
 FROM   builds
 WHERE  state = 'new'
+AND    CASE WHEN builds.repo IN (SELECT other.repo
+               FROM   (SELECT other.repo FROM builds AS other
+                       WHERE  other.state = 'busy'
+                       ORDER  BY other.repo LIMIT 1000) AS other
+               GROUP  BY other.repo
+               HAVING count(*) >= 1) THEN false ELSE true END
 AND    CASE WHEN (SELECT 1
                FROM   builds AS other
                WHERE  other.repo = builds.repo

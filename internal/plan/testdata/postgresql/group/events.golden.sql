@@ -32,6 +32,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for host_id and kind has it read rows of one group alone
 -- note: rows without a value in column "made_at" stand last in the order, where PostgreSQL puts nulls (nulls=first puts them first)
 
 -- sql/claim_lock.sql
@@ -44,6 +45,12 @@ WITH /* eventsq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   events
     WHERE  busy = false
+    AND    CASE WHEN (events.host_id, events.kind) IN (SELECT other.host_id, other.kind
+               FROM   (SELECT other.host_id, other.kind FROM events AS other
+                       WHERE  other.busy = true
+                       ORDER  BY other.host_id, other.kind LIMIT 1000) AS other
+               GROUP  BY other.host_id, other.kind
+               HAVING count(*) >= 1) THEN false ELSE true END
     AND    CASE WHEN (SELECT 1
                FROM   events AS other
                WHERE  other.host_id = events.host_id
@@ -157,6 +164,12 @@ SELECT /* eventsq.Peek */
        id, host_id, kind, made_at
 FROM   events
 WHERE  busy = false
+AND    CASE WHEN (events.host_id, events.kind) IN (SELECT other.host_id, other.kind
+               FROM   (SELECT other.host_id, other.kind FROM events AS other
+                       WHERE  other.busy = true
+                       ORDER  BY other.host_id, other.kind LIMIT 1000) AS other
+               GROUP  BY other.host_id, other.kind
+               HAVING count(*) >= 1) THEN false ELSE true END
 AND    CASE WHEN (SELECT 1
                FROM   events AS other
                WHERE  other.host_id = events.host_id

@@ -34,6 +34,7 @@
 --   guarded      the running rows of a group are counted behind locks, in a statement of their own
 --   pop          it writes no running state, so the running rows of a group cannot be counted
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for tenant has it read rows of one group alone
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
@@ -48,7 +49,13 @@ WITH /* hooksq.Claim */ RECURSIVE candidate AS MATERIALIZED (
     WHERE  state = 'new'
     AND    kind = $1
     AND    ((tenant IS NULL OR tenant = '*')
-           OR CASE WHEN EXISTS (SELECT 1
+           OR (CASE WHEN hooks.tenant IN (SELECT other.tenant
+               FROM   (SELECT other.tenant FROM hooks AS other
+                       WHERE  other.state = 'busy'
+                       ORDER  BY other.tenant LIMIT 1000) AS other
+               GROUP  BY other.tenant
+               HAVING count(*) >= 2) THEN false ELSE true END
+           AND CASE WHEN EXISTS (SELECT 1
                FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
@@ -58,7 +65,7 @@ WITH /* hooksq.Claim */ RECURSIVE candidate AS MATERIALIZED (
                        AND    other.state = 'new'
                        AND    other.kind = $1
                        ORDER  BY other.weight DESC, other.id LIMIT room.n) AS other
-               WHERE  other.id = hooks.id) THEN true END)
+               WHERE  other.id = hooks.id) THEN true END))
     ORDER  BY weight DESC, id
     LIMIT  $2
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -286,7 +293,13 @@ FROM   hooks
 WHERE  state = 'new'
 AND    kind = $1
 AND    ((tenant IS NULL OR tenant = '*')
-           OR CASE WHEN EXISTS (SELECT 1
+           OR (CASE WHEN hooks.tenant IN (SELECT other.tenant
+               FROM   (SELECT other.tenant FROM hooks AS other
+                       WHERE  other.state = 'busy'
+                       ORDER  BY other.tenant LIMIT 1000) AS other
+               GROUP  BY other.tenant
+               HAVING count(*) >= 2) THEN false ELSE true END
+           AND CASE WHEN EXISTS (SELECT 1
                FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
@@ -296,7 +309,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                        AND    other.state = 'new'
                        AND    other.kind = $1
                        ORDER  BY other.weight DESC, other.id LIMIT room.n) AS other
-               WHERE  other.id = hooks.id) THEN true END)
+               WHERE  other.id = hooks.id) THEN true END))
 ORDER  BY weight DESC, id
 LIMIT  $2;
 

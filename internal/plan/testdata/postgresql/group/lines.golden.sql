@@ -36,6 +36,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for target has it read rows of one group alone
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
@@ -48,6 +49,13 @@ WITH /* linesq.Claim */ candidate AS MATERIALIZED (
     FROM   lines
     WHERE  state = 'open'
     AND    (deleted = 0)
+    AND    CASE WHEN lines.target IN (SELECT other.target
+               FROM   (SELECT other.target FROM lines AS other
+                       WHERE  other.state = 'busy'
+                       AND    ((deleted = 0) OR other.since > now() - interval '5 minutes')
+                       ORDER  BY other.target LIMIT 1000) AS other
+               GROUP  BY other.target
+               HAVING count(*) >= 1) THEN false ELSE true END
     AND    CASE WHEN (SELECT 1
                FROM   lines AS other
                WHERE  other.target = lines.target
@@ -227,6 +235,13 @@ SELECT /* linesq.Peek */
 FROM   lines
 WHERE  state = 'open'
 AND    (deleted = 0)
+AND    CASE WHEN lines.target IN (SELECT other.target
+               FROM   (SELECT other.target FROM lines AS other
+                       WHERE  other.state = 'busy'
+                       AND    ((deleted = 0) OR other.since > now() - interval '5 minutes')
+                       ORDER  BY other.target LIMIT 1000) AS other
+               GROUP  BY other.target
+               HAVING count(*) >= 1) THEN false ELSE true END
 AND    CASE WHEN (SELECT 1
                FROM   lines AS other
                WHERE  other.target = lines.target

@@ -38,6 +38,7 @@
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: the order of a group leaves column "due_at" out, which changes when a job is tried again
 -- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for order_id has it read rows of one group alone
 -- note: rows without a value in column "due_at" stand last in the order, where PostgreSQL puts nulls (nulls=first puts them first)
 
 -- sql/claim_lock.sql
@@ -51,6 +52,12 @@ WITH /* stepsq.Claim */ candidate AS MATERIALIZED (
     FROM   steps
     WHERE  state = 'new'
     AND    (due_at <= now() OR due_at IS NULL)
+    AND    CASE WHEN steps.order_id IN (SELECT other.order_id
+               FROM   (SELECT other.order_id FROM steps AS other
+                       WHERE  other.state = 'busy'
+                       ORDER  BY other.order_id LIMIT 1000) AS other
+               GROUP  BY other.order_id
+               HAVING count(*) >= 1) THEN false ELSE true END
     AND    CASE WHEN (SELECT 1
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
@@ -296,6 +303,12 @@ SELECT /* stepsq.Peek */
 FROM   steps
 WHERE  state = 'new'
 AND    (due_at <= now() OR due_at IS NULL)
+AND    CASE WHEN steps.order_id IN (SELECT other.order_id
+               FROM   (SELECT other.order_id FROM steps AS other
+                       WHERE  other.state = 'busy'
+                       ORDER  BY other.order_id LIMIT 1000) AS other
+               GROUP  BY other.order_id
+               HAVING count(*) >= 1) THEN false ELSE true END
 AND    CASE WHEN (SELECT 1
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id

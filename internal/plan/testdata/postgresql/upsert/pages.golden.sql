@@ -35,6 +35,7 @@
 -- note: rows of one priority are taken as they came, by column "since"
 -- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for host has it read rows of one group alone
 -- note: enqueue=update leaves what a row that is there has in host, for that tells its state or who may take it; qgen:on update set "{new}.host" writes what the job has
 -- note: enqueue=update changes the row that is like a new job in lower(url), (note ->> 'lang') (unique index pages_waiting, of rows where state IN ('new', 'again')): url = {url}, run_at = {runAt} unless nil, priority = (greatest(priority, {new}.priority)), asked = asked + 1, note = {note} unless nil, body = {body}
 -- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in lower(url), (note ->> 'lang') (unique index pages_waiting, of rows where state IN ('new', 'again')): Fail, Requeue or Redrive fails then, for all rows of the call, until one of the two is gone; a predicate that holds of running rows as well keeps such a row from being added
@@ -50,6 +51,12 @@ WITH /* pagesq.Claim */ RECURSIVE candidate AS MATERIALIZED (
     FROM   pages
     WHERE  state IN ('new', 'again')
     AND    run_at <= now()
+    AND    CASE WHEN pages.host IN (SELECT other.host
+               FROM   (SELECT other.host FROM pages AS other
+                       WHERE  other.state = 'busy'
+                       ORDER  BY other.host LIMIT 1000) AS other
+               GROUP  BY other.host
+               HAVING count(*) >= 2) THEN false ELSE true END
     AND    CASE WHEN EXISTS (SELECT 1
                FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   pages AS other
@@ -253,6 +260,12 @@ SELECT /* pagesq.Peek */
 FROM   pages
 WHERE  state IN ('new', 'again')
 AND    run_at <= now()
+AND    CASE WHEN pages.host IN (SELECT other.host
+               FROM   (SELECT other.host FROM pages AS other
+                       WHERE  other.state = 'busy'
+                       ORDER  BY other.host LIMIT 1000) AS other
+               GROUP  BY other.host
+               HAVING count(*) >= 2) THEN false ELSE true END
 AND    CASE WHEN EXISTS (SELECT 1
                FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   pages AS other

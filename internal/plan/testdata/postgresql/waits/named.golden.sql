@@ -34,6 +34,7 @@
 --   guarded      the running rows of a group are counted behind locks, in a statement of their own
 --   pop          it writes no running state, so the running rows of a group cannot be counted
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for account has it read rows of one group alone
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
@@ -47,6 +48,12 @@ WITH /* namedq.Claim */ candidate AS MATERIALIZED (
     FROM   mails
     WHERE  state = 'new'
     AND    id = $1
+    AND    CASE WHEN mails.account IN (SELECT other.account
+               FROM   (SELECT other.account FROM mails AS other
+                       WHERE  other.state = 'busy'
+                       ORDER  BY other.account LIMIT 1000) AS other
+               GROUP  BY other.account
+               HAVING count(*) >= 2) THEN false ELSE true END
     AND    CASE WHEN EXISTS (SELECT 1
                FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   mails AS other
@@ -260,6 +267,12 @@ SELECT /* namedq.Peek */
 FROM   mails
 WHERE  state = 'new'
 AND    id = $1
+AND    CASE WHEN mails.account IN (SELECT other.account
+               FROM   (SELECT other.account FROM mails AS other
+                       WHERE  other.state = 'busy'
+                       ORDER  BY other.account LIMIT 1000) AS other
+               GROUP  BY other.account
+               HAVING count(*) >= 2) THEN false ELSE true END
 AND    CASE WHEN EXISTS (SELECT 1
                FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   mails AS other

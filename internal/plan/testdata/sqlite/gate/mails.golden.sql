@@ -37,6 +37,7 @@
 -- note: rows are taken as they came, by column "id"
 -- note: a row whose column "site_id" is null belongs to no group
 -- note: the fence compares column "taken_at", which counts whole seconds: two claims within one second look alike
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for site_id has it read rows of one group alone
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql

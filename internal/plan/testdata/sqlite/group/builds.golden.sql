@@ -32,6 +32,7 @@
 --   guarded      the running rows of a group are counted by the statement that takes the rows
 --   pop          it writes no running state, so the running rows of a group cannot be counted
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for repo has it read rows of one group alone
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql

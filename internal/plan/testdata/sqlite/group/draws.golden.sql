@@ -33,6 +33,7 @@
 --   pop          it writes no running state, so the running rows of a group cannot be counted
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: the rows of one group are taken in the order of the key, since the queue's cannot be compared row by row
+-- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for tenant has it read rows of one group alone
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql

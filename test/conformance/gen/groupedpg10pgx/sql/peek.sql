@@ -9,7 +9,13 @@ FROM   jobs
 WHERE  status = 'ready'
 AND    due_at <= now()
 AND    (lane IS NULL
-           OR (CASE WHEN (SELECT 1
+           OR (CASE WHEN jobs.lane IN (SELECT other.lane
+               FROM   (SELECT other.lane FROM jobs AS other
+                       WHERE  other.status = 'running'
+                       ORDER  BY other.lane LIMIT 1000) AS other
+               GROUP  BY other.lane
+               HAVING count(*) >= 1) THEN false ELSE true END
+           AND CASE WHEN (SELECT 1
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
                AND    other.status = 'running'

@@ -9,7 +9,13 @@ WITH /* groupedtwopg10sql.Claim */ RECURSIVE candidate AS (
     WHERE  status = 'ready'
     AND    due_at <= now()
     AND    (lane IS NULL
-           OR CASE WHEN EXISTS (SELECT 1
+           OR (CASE WHEN jobs.lane IN (SELECT other.lane
+               FROM   (SELECT other.lane FROM jobs AS other
+                       WHERE  other.status = 'running'
+                       ORDER  BY other.lane LIMIT 1000) AS other
+               GROUP  BY other.lane
+               HAVING count(*) >= 2) THEN false ELSE true END
+           AND CASE WHEN EXISTS (SELECT 1
                FROM   (SELECT greatest(2 - (SELECT count(*)
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
@@ -19,7 +25,7 @@ WITH /* groupedtwopg10sql.Claim */ RECURSIVE candidate AS (
                        AND    other.status = 'ready'
                        AND    other.due_at <= now()
                        ORDER  BY other.id LIMIT room.n) AS other
-               WHERE  other.id = jobs.id) THEN true END)
+               WHERE  other.id = jobs.id) THEN true END))
     ORDER  BY id NULLS FIRST
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
