@@ -155,6 +155,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.readGroup()
 	b.readFence()
 	b.passFree()
+	b.noteNoBeat()
 	if b.sound && errs.Len() == before {
 		b.judge()
 	}

@@ -672,6 +672,21 @@ func (b *binding) passFree() {
 	}
 }
 
+// noteNoBeat warns of running rows without a heartbeat: nothing says that their claim is over. What this package
+// claims has one; another program may write the first some time after it has begun.
+func (b *binding) noteNoBeat() {
+	k := &b.claims
+	over := b.runOut()
+	if k.heartbeat == nil || k.heartbeat.column.NotNull || len(over) == 0 || len(b.spec.Expired) == 0 || !sameTest(b.spec.Expired[0], over[0]) {
+		return
+	}
+	none := Test{Column: k.heartbeat.column, Op: IsNull}
+	if slices.ContainsFunc(b.spec.Held, func(t Test) bool { return t.Op != Raw && contradict(t, none) }) {
+		return
+	}
+	b.note("warning: a running row whose %s is null is never recovered: no claim is over that has no heartbeat; where other programs begin jobs as well, have them write the first one then", k.heartbeat.column.Name)
+}
+
 // isPast reports whether a constant is surely before any time at which a job is claimed: a number of time
 // units, or a time as text that begins with the year.
 func isPast(v Value) bool {

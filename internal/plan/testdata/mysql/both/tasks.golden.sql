@@ -35,6 +35,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: no order is said: rows are taken in the order of the key, id
 -- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+-- note: warning: a running row whose seen is null is never recovered: no claim is over that has no heartbeat; where other programs begin jobs as well, have them write the first one then
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes

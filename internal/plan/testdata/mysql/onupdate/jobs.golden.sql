@@ -40,6 +40,7 @@
 -- note: tries are counted in column "tries" when they begin (on=claim)
 -- note: the database would write column "taken" at every change of a row; a step that does not write it sets it to what it is
 -- note: the database would write column "added" at every change of a row; a step that does not write it sets it to what it is
+-- note: warning: a running row whose beat is null is never recovered: no claim is over that has no heartbeat; where other programs begin jobs as well, have them write the first one then
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes

@@ -32,6 +32,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: whether the database writes column "made" at every change of a row is a setting of the server (explicit_defaults_for_timestamp); a step that does not write it sets it to what it is
 -- note: the fence is the status, and two claims of one worker look alike: with qgen:claimed at column "seen" beside heartbeat the time there is the fence, which Extend writes as before
+-- note: warning: a running row whose seen is null is never recovered: no claim is over that has no heartbeat; where other programs begin jobs as well, have them write the first one then
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_pick.sql

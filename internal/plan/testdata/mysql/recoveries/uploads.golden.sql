@@ -35,6 +35,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: on giveup, column "message" gets 'reset too often' as qgen:on says, not 'the claim ran out' as qgen:error would
 -- note: rows are taken as they came, by column "id"
+-- note: warning: a running row whose seen is null is never recovered: no claim is over that has no heartbeat; where other programs begin jobs as well, have them write the first one then
 
 -- sql/claim.sql
 -- claim: ready to running

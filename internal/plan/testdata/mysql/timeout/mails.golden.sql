@@ -36,6 +36,7 @@
 -- note: no column says when a claim in column "beat" has run out, but whoever asks (timeout=arg): all have to say the same, for the shortest takes jobs away from those who run them
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: rows are taken as they came, by column "id"
+-- note: warning: a running row whose beat is null is never recovered: no claim is over that has no heartbeat; where other programs begin jobs as well, have them write the first one then
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes

@@ -33,6 +33,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: rows are taken as they came, by column "ID"
 -- note: the fence is the status, and a worker that comes late is not told from the next one: with qgen:claimed at column "SEEN" beside heartbeat the time there is the fence, which Extend writes as before
+-- note: warning: a running row whose SEEN is null is never recovered: no claim is over that has no heartbeat; where other programs begin jobs as well, have them write the first one then
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql

@@ -32,6 +32,7 @@
 -- note: on recover, column "retry" stays as it is, as qgen:on says, and does not get retry -1 as qgen:attempts would
 -- note: Fail leaves a job running until its claim has run out, since qgen:on retry leaves column "status" as it is; then Recover makes it ready
 -- note: the fence is the status, and two claims of one worker look alike: with qgen:claimed at column "heartbeat" beside heartbeat the time there is the fence, which Extend writes as before
+-- note: warning: a running row whose heartbeat is null is never recovered: no claim is over that has no heartbeat; where other programs begin jobs as well, have them write the first one then
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -32,6 +32,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- note: the fence is the status, and two claims of one worker look alike: with qgen:claimed at column "last_ping" beside heartbeat the time there is the fence, which Extend writes as before
+-- note: warning: a running row whose last_ping is null is never recovered: no claim is over that has no heartbeat; where other programs begin jobs as well, have them write the first one then
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim.sql

@@ -35,6 +35,7 @@
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
+-- note: warning: a running row whose alive is null is never recovered: no claim is over that has no heartbeat; where other programs begin jobs as well, have them write the first one then
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: a claim reads the ready rows of groups that are full, and passes over them: where many stand before the others, a topic for kind has it read rows of one group alone
 
