@@ -230,15 +230,20 @@ type Dialect struct {
 	// PastUnits are the units to which Clock.Past cuts: minute, second, millisecond.
 	PastUnits   []string `yaml:"past_units"`
 	RowIdentity struct {
-		Column      string   `yaml:"column"`
-		Also        []string `yaml:"also"` // other names of the same
-		Type        string   `yaml:"type"`
-		Stable      bool     `yaml:"stable"`      // for the life of the row, not only of the transaction
-		Moves       bool     `yaml:"moves"`       // with every UPDATE of the row
-		Joined      bool     `yaml:"joined"`      // needs the table's name in front where a statement reads another as well
-		Partitioned string   `yaml:"partitioned"` // second column where a table has partitions
-		Read        string   `yaml:"read"`        // how it is read as text, where it is none
-		Write       string   `yaml:"write"`       // slot {arg}: the text as an identity
+		Column string   `yaml:"column"`
+		Also   []string `yaml:"also"` // other names of the same
+		Type   string   `yaml:"type"`
+		Number bool     `yaml:"number"` // a whole number of 64 bits; else it travels as text
+		Stable bool     `yaml:"stable"` // for the life of the row, not only of the transaction
+		// Mostly: it stays between transactions as a rule, so that it finds a row of which something else
+		// tells that it still is the same.
+		Mostly      bool   `yaml:"mostly"`
+		Changes     string `yaml:"changes"`     // what gives a row another between transactions
+		Moves       bool   `yaml:"moves"`       // with every UPDATE of the row
+		Joined      bool   `yaml:"joined"`      // needs the table's name in front where a statement reads another as well
+		Partitioned string `yaml:"partitioned"` // second column where a table has partitions
+		Read        string `yaml:"read"`        // how it is read as text, where it is none
+		Write       string `yaml:"write"`       // slot {arg}: the text as an identity
 	} `yaml:"row_identity"`
 	// Volatile are words of expressions whose values may change while the row stays as it is,
 	// so that no index holds them.

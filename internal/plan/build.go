@@ -482,12 +482,15 @@ func (b *builder) identify(errs *source.ErrorList) {
 			errs.Errorf(s.Pos, "the key of %q holds an ignored column", p.Table).WithHint("Remove qgen:ignore from it.")
 			return
 		}
-	case !b.d.RowIdentity.Stable && b.hasRunning() && p.Strategy != "hold" && p.Strategy != "pop":
+	case !b.d.RowIdentity.Stable && !b.d.RowIdentity.Mostly && b.hasRunning() && p.Strategy != "hold" && p.Strategy != "pop":
 		b.rowToken = b.fields[s.Token]
 		p.Key = []*Field{b.rowToken}
 		p.Notes = append(p.Notes, "the table has no key: every claim leaves a fresh value in each row, which names it from then on")
 	default:
 		b.rowIdentityFields()
+	}
+	if b.placed() {
+		p.Notes = append(p.Notes, b.d.RowIdentity.Changes+", by which they are named: every claim leaves a fresh value in each row, and who holds jobs then gets ErrLost for them")
 	}
 	for _, f := range p.Key {
 		f.Null = false
@@ -511,6 +514,12 @@ func (b *builder) identify(errs *source.ErrorList) {
 	}
 }
 
+// placed reports whether claimed rows are named by a place that they may lose between transactions, so
+// that a value of each row's own tells whether it is the same.
+func (b *builder) placed() bool {
+	return b.rowID != nil && b.d.RowIdentity.Mostly && b.hasRunning() && b.writesClaim()
+}
+
 // rowIdentityFields makes fields of the row's physical identity.
 func (b *builder) rowIdentityFields() {
 	identity := b.d.RowIdentity
@@ -519,7 +528,7 @@ func (b *builder) rowIdentityFields() {
 		name = "RowIdentity"
 	}
 	goType := "string"
-	if identity.Stable {
+	if identity.Number {
 		goType = "int64"
 	}
 	b.rowID = &Field{Column: identity.Column, SQLType: identity.Type, Name: name, Param: unexported(name), JSON: "row_id",

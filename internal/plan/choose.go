@@ -496,11 +496,22 @@ func (b *builder) canMark() (bool, string, string) {
 	if len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable && !b.can(dialect.Returning) {
 		return b.nameless()
 	}
-	if len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable && b.spec.Token == nil {
-		return false, "rows have no key, and their physical identity does not outlive the transaction",
-			b.spec.AddKey() + "; or add a column for qgen:token; or leave out what marks a running row, then the row lock is the claim."
+	if len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable && b.spec.Fence.Level < queue.FenceToken {
+		mend := b.spec.AddKey() + "; or add a column for qgen:token"
+		if b.can(dialect.RowLocks) {
+			mend += "; or leave out what marks a running row, then the row lock is the claim"
+		}
+		return false, "rows have no key, and their physical identity does not outlive the transaction" + b.whyMoved(), mend + "."
 	}
 	return true, "", ""
+}
+
+// whyMoved says what gives rows another place between transactions, where that is not plain.
+func (b *builder) whyMoved() string {
+	if b.d.RowIdentity.Changes == "" {
+		return ""
+	}
+	return ": " + b.d.RowIdentity.Changes
 }
 
 // nameless is why rows without a key cannot be claimed where nothing else names

@@ -163,10 +163,10 @@ func (b *builder) sharesNone(c *schema.Column) *schema.Index {
 	return nil
 }
 
-// tokenEach reports whether a claim leaves a value of its own in each row: it names the row,
-// or a unique index refuses rows that share one.
+// tokenEach reports whether a claim leaves a value of its own in each row: it names the row, or tells
+// whether it still has its place, or a unique index refuses rows that share one.
 func (b *builder) tokenEach(c *schema.Column) bool {
-	return b.rowToken != nil && b.rowToken.Column == c.Name || b.sharesNone(c) != nil
+	return len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable || b.rowToken != nil && b.rowToken.Column == c.Name || b.sharesNone(c) != nil
 }
 
 // noteTokenEach says why a claim leaves a value of its own in each row that has a key.
@@ -190,6 +190,9 @@ func (b *builder) uniqueIndex(ix *schema.Index) string {
 // canShareToken reports whether the rows of a batch can have one token, by which they are
 // read back.
 func (b *builder) canShareToken() (bool, string, string) {
+	if len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable {
+		return false, "rows have no key, so that each has a token of its own, which cannot be the key of a batch", b.spec.AddKey() + "."
+	}
 	if ix := b.sharesNone(b.spec.Token); ix != nil {
 		return false, b.uniqueIndex(ix) + " lets no two rows have one token, so that it cannot be the key of a batch",
 			"Leave strategy= out: then every claim leaves a fresh value in each row."

@@ -1454,7 +1454,11 @@ func (b *builder) fence() string {
 		if c := b.spec.Batch; c != nil {
 			return level + "every claim adds a row to " + plainText(c.QualifiedName()) + " and leaves its " + plainText(c.Key.Name) + " in the rows of its jobs, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing. The rows of claims that have ended stay there: one may go when no job holds its " + plainText(c.Key.Name) + "."
 		}
-		return level + "every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing."
+		text := level + "every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing."
+		if b.placed() {
+			text += " " + b.d.RowIdentity.Changes + ", by which they are named: who holds jobs then gets ErrLost for them, and no other row is taken for theirs."
+		}
+		return text
 	case queue.FenceAttempt:
 		counts := "every claim"
 		if b.spec.Fence.OnReturn {

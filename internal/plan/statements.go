@@ -692,7 +692,7 @@ func (s *scope) pick(v *values) string {
 	switch {
 	case s.d.Composite == "none":
 		return ""
-	case len(s.spec.Key) > 0 && s.d.Composite != "always" && (len(s.spec.Key) == 1 && s.listable(s.spec.Key[0]) || s.d.Composite == "tuple" && (table.NoRowIdentity || !identity.Stable)):
+	case len(s.spec.Key) > 0 && s.d.Composite != "always" && (len(s.spec.Key) == 1 && s.listable(s.spec.Key[0]) || s.d.Composite == "tuple" && table.NoRowIdentity):
 		for _, c := range s.spec.Key {
 			v.Pick = append(v.Pick, s.d.Ident(c.Name))
 		}

@@ -494,6 +494,9 @@ func (s *Spec) nullable() *schema.Key {
 
 // AddKey says, without a period, what would name the rows of a table that has no key.
 func (s *Spec) AddKey() string {
+	if pk := s.Table.PrimaryKey; pk != nil && len(pk.Columns) > 0 && s.RowIdentity {
+		return "Leave id=row out: the primary key " + names(pk.Columns) + " names a row"
+	}
 	add := "add a primary key, or mark unique columns with qgen:id"
 	k := s.nullable()
 	if k == nil {

@@ -31,8 +31,7 @@ func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jo
 	if err != nil {
 		return nil, fmt.Errorf("rowidsqlite: complete and claim: %w", err)
 	}
-	token := newToken()
-	text, args := q.claimStatement(token, limit)
+	text, args := q.claimStatement(limit)
 	err = q.transact(ctx, "complete and claim", func(db DBTX) (err error) {
 		found, err = query(ctx, db, scanKey, completeSQL, batch)
 		if err != nil {

@@ -20,66 +20,63 @@ var (
 	enqueueManySQL  = statement(enqueueManyFile)
 )
 
-// Enqueue adds a job, ready to be claimed, and returns its key. With a Queue on the caller's
-// transaction the job appears when that commits.
+// Enqueue adds a job, ready to be claimed. With a Queue on the caller's transaction the job
+// appears when that commits.
 //
 // It locks the database for writing while it runs. A crash leaves the job added or not. When the
 // connection breaks before the answer comes, it may have been added all the same.
 //
 // Its SQL is sql/enqueue.sql.
-func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
-	var keys []Key
+func (q *Queue) Enqueue(ctx context.Context, job NewJob) (err error) {
+	var added int
 	ctx = q.hook.Before(ctx, "enqueue")
-	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
+	defer func() { q.hook.After(ctx, "enqueue", added, err) }()
 	err = q.retry(ctx, "enqueue", func(db DBTX) (err error) {
-		keys, err = query(ctx, db, scanKey, enqueueSQL, job.N)
+		added, err = exec(ctx, db, enqueueSQL, job.N)
 		return err
 	})
 	if err != nil {
-		return key, err
+		return err
 	}
-	if len(keys) != 1 {
-		return key, errors.New("rowidsqlite: enqueue: no row was added")
+	if added != 1 {
+		return errors.New("rowidsqlite: enqueue: no row was added")
 	}
-	return keys[0], nil
+	return nil
 }
 
 // enqueueChunk is the most jobs that one statement adds.
 const enqueueChunk = 1000
 
-// EnqueueMany adds jobs and returns their keys in the order of news. Either all are added or
-// none.
+// EnqueueMany adds jobs. Either all are added or none.
 //
 // It locks the database for writing while it runs. A crash leaves all of the jobs added or none.
 // When the connection breaks before the answer comes, they may have been added all the same.
 //
 // Its SQL is sql/enqueue_many.sql.
-func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err error) {
+func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (err error) {
 	if len(news) == 0 {
-		return nil, nil
+		return nil
 	}
+	var n int
 	ctx = q.hook.Before(ctx, "enqueue")
-	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
+	defer func() { q.hook.After(ctx, "enqueue", n, err) }()
 	err = q.transact(ctx, "enqueue", func(db DBTX) error {
-		keys = make([]Key, 0, len(news))
+		n = 0
 		for chunk := range slices.Chunk(news, enqueueChunk) {
 			batch, err := jsonRows(chunk, func(j NewJob) []any { return []any{j.N} })
 			if err != nil {
 				return err
 			}
-			added, err := query(ctx, db, scanKey, enqueueManySQL, batch)
+			added, err := exec(ctx, db, enqueueManySQL, batch)
 			if err != nil {
 				return err
 			}
-			if len(added) != len(chunk) {
-				return fmt.Errorf("%d of %d rows were added", len(added), len(chunk))
+			if added != len(chunk) {
+				return fmt.Errorf("%d of %d rows were added", added, len(chunk))
 			}
-			keys = append(keys, added...)
+			n += added
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return keys, nil
+	return err
 }

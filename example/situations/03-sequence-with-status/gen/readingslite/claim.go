@@ -32,8 +32,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	}
 	ctx = q.hook.Before(ctx, "claim")
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
-	token := newToken()
-	text, args := q.claimStatement(token, limit)
+	text, args := q.claimStatement(limit)
 	err = q.retry(ctx, "claim", func(db DBTX) (err error) {
 		jobs, err = query(ctx, db, scanJob, text, args...)
 		return err
@@ -44,12 +43,12 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 
 // claimStatement is the statement for limit jobs: with the size as a literal where there is one,
 // which the server plans once, else with the size as an argument.
-func (q *Queue) claimStatement(token string, limit int) (text string, args []any) {
+func (q *Queue) claimStatement(limit int) (text string, args []any) {
 	switch limit {
 	case 1:
-		return claim1SQL, []any{token}
+		return claim1SQL, []any{}
 	}
-	return claimSQL, []any{token, limit}
+	return claimSQL, []any{limit}
 }
 
 // queueOrder compares jobs by their place in the queue; a statement returns them in any order.

@@ -22,7 +22,7 @@
 --   partition    no shard column
 -- * returning    the server passes over locked rows and UPDATE returns what it changed
 --   block        PostgreSQL has no anonymous blocks that give rows back
---   token        not needed: returning comes first
+--   token        rows have no key, so that each has a token of its own, which cannot be the key of a batch
 --   lock_update  rows have no key by which a locked row could be written
 --   advisory     not needed: returning comes first
 --   guarded      rows have no key by which a candidate could be taken

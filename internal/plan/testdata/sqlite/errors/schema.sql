@@ -35,3 +35,17 @@ CREATE TABLE draws (
     tenant INTEGER NOT NULL, -- qgen:group fifo
     weight INTEGER NOT NULL
 );
+
+-- VACUUM gives rows other numbers, and the end of a lease is that of many.
+CREATE TABLE mails (
+    body TEXT NOT NULL,
+    till INTEGER DEFAULT 0 -- qgen:lease length=2m as=epoch_ms free=0
+);
+CREATE TABLE keyed (
+    id   INTEGER PRIMARY KEY,
+    till INTEGER DEFAULT 0 -- qgen:lease length=2m as=epoch_ms free=0
+);
+CREATE TABLE held (
+    till INTEGER DEFAULT 0, -- qgen:lease length=2m as=epoch_ms free=0
+    hold TEXT               -- qgen:token
+);

@@ -9,7 +9,7 @@
 --
 -- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
 --
--- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing. VACUUM numbers the rows of a table without INTEGER PRIMARY KEY anew, by which they are named: who holds jobs then gets ErrLost for them, and no other row is taken for theirs.
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
@@ -23,16 +23,17 @@
 --   partition    no shard column
 -- * returning    one statement writes at a time and returns what it changed
 --   block        SQLite has no anonymous blocks that give rows back
---   token        no column can hold the key of a batch
+--   token        rows have no key, so that each has a token of its own, which cannot be the key of a batch
 --   lock_update  SQLite locks the whole database, not rows
 --   advisory     SQLite has no locks on numbers
---   guarded      not needed: returning comes first
+--   guarded      rows have no key by which a candidate could be taken
 --   pop          a taken row is gone, so it must be asked for
 -- note: there is no primary key and no unique key without nulls, so a row is named by its physical place, which is good inside one transaction only
 -- note: times of column "at" are text as "2006-01-02 15:04:05" in UTC, which is what its default writes
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows that are equal in at are taken in any order: the table has no key
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: VACUUM numbers the rows of a table without INTEGER PRIMARY KEY anew, by which they are named: every claim leaves a fresh value in each row, and who holds jobs then gets ErrLost for them
 
 -- sql/claim.sql
 -- claim: ready to running
@@ -40,7 +41,8 @@
 -- index: (at, due) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
 UPDATE /* linesq.Claim */ lines
-SET    state = 0
+SET    state = 0,
+       holder = lower(hex(randomblob(16)))
 WHERE  rowid IN (
            SELECT rowid
            FROM   lines
@@ -48,14 +50,15 @@ WHERE  rowid IN (
            AND    (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)
            ORDER  BY at
            LIMIT  ?1)
-RETURNING rowid, at, due, line;
+RETURNING rowid, at, due, holder, line;
 
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
 -- index: (at, due) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* linesq.Claim */ lines
-SET    state = 0
+SET    state = 0,
+       holder = lower(hex(randomblob(16)))
 WHERE  rowid = (
            SELECT rowid
            FROM   lines
@@ -63,41 +66,64 @@ WHERE  rowid = (
            AND    (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)
            ORDER  BY at
            LIMIT  1)
-RETURNING rowid, at, due, line;
+RETURNING rowid, at, due, holder, line;
 
 -- sql/complete.sql
 -- complete: running to done
+-- fence: holder as the claim left it
 -- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
--- arguments: 1: batch_all RowID
+-- arguments: 1: batch_all RowID Holder
 UPDATE /* linesq.Complete */ lines
 SET    state = 1
-WHERE  rowid IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
-AND    +(state = 0)
+FROM   (
+           SELECT json_extract(value, '$[0]') AS rowid_held,
+                  json_extract(value, '$[1]') AS holder_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  lines.rowid = rowid_held
+AND    +(holder = holder_held
+      AND    state = 0)
 RETURNING rowid;
 
 -- sql/retry.sql
 -- retry: running to ready
+-- fence: holder as the claim left it
 -- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
--- arguments: 1: delay, 2: batch_all RowID
+-- arguments: 1: delay, 2: batch_all RowID Holder
 UPDATE /* linesq.Fail */ lines
 SET    due = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', printf('%+.3f seconds', +(?1))),
-       state = NULL
-WHERE  rowid IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
-AND    +(state = 0)
+       state = NULL,
+       holder = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS rowid_held,
+                  json_extract(value, '$[1]') AS holder_held
+           FROM   json_each(?2)
+       ) AS job
+WHERE  lines.rowid = rowid_held
+AND    +(holder = holder_held
+      AND    state = 0)
 RETURNING rowid;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
+-- fence: holder as the claim left it
 -- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
--- arguments: 1: delay, 2: batch_all RowID
+-- arguments: 1: delay, 2: batch_all RowID Holder
 UPDATE /* linesq.Requeue */ lines
 SET    due = CASE WHEN ?1 > 0.0 THEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now', printf('%+.3f seconds', +(?1))) ELSE due END,
-       state = NULL
-WHERE  rowid IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
-AND    +(state = 0)
+       state = NULL,
+       holder = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS rowid_held,
+                  json_extract(value, '$[1]') AS holder_held
+           FROM   json_each(?2)
+       ) AS job
+WHERE  lines.rowid = rowid_held
+AND    +(holder = holder_held
+      AND    state = 0)
 RETURNING rowid;
 
 -- sql/purge_done.sql
@@ -119,8 +145,7 @@ WHERE  rowid IN (
 -- arguments: 1: new Due, 2: new Line
 INSERT /* linesq.Enqueue */ INTO lines
        (at, due, line)
-VALUES (strftime('%Y-%m-%d %H:%M:%S', 'now'), ?1, ?2)
-RETURNING rowid;
+VALUES (strftime('%Y-%m-%d %H:%M:%S', 'now'), ?1, ?2);
 
 -- sql/stats.sql
 -- stats: counts rows by state
@@ -166,6 +191,7 @@ WITH /* linesq.Verify */ want (name, type) AS (
     VALUES ('at', 'TEXT'),
            ('due', 'DATETIME'),
            ('state', 'BOOLEAN'),
+           ('holder', 'TEXT'),
            ('line', 'BLOB')
 )
 SELECT 'column ' || want.name || CASE

@@ -69,8 +69,7 @@ WHERE  0;
 -- arguments: 1: new BodyID
 INSERT /* looseq.Enqueue */ INTO loose
        (body_id)
-VALUES (?1)
-RETURNING rowid;
+VALUES (?1);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -85,8 +84,7 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  true
-ORDER  BY job_order
-RETURNING rowid;
+ORDER  BY job_order;
 
 -- sql/stats.sql
 -- stats: counts rows by state

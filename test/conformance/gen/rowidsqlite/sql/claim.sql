@@ -4,11 +4,11 @@
 -- index: (n) WHERE status = 'ready'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* rowidsqlite.Claim */ jobs
 SET    status = 'running',
-       token = ?1
+       token = lower(hex(randomblob(16)))
 WHERE  rowid IN (
            SELECT rowid
            FROM   jobs
            WHERE  status = 'ready'
            ORDER  BY n
-           LIMIT  ?2)
+           LIMIT  ?1)
 RETURNING rowid, n, token

@@ -4,7 +4,7 @@
 -- index: (n) WHERE status = 'ready'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* rowidsqlite.Claim */ jobs
 SET    status = 'running',
-       token = ?1
+       token = lower(hex(randomblob(16)))
 WHERE  rowid = (
            SELECT rowid
            FROM   jobs

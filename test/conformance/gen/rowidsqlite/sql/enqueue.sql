@@ -4,4 +4,3 @@
 INSERT /* rowidsqlite.Enqueue */ INTO jobs
        (n)
 VALUES (?1)
-RETURNING rowid

@@ -11,4 +11,3 @@ FROM   (
        ) AS job
 WHERE  true
 ORDER  BY job_order
-RETURNING rowid

@@ -3,11 +3,11 @@
 -- locks: the database for writing, while the statement runs
 -- index: (seq) WHERE status = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* readingslite.Claim */ readings
-SET    status = ?1
+SET    status = lower(hex(randomblob(16)))
 WHERE  rowid IN (
            SELECT rowid
            FROM   readings
            WHERE  status = 'new'
            ORDER  BY seq
-           LIMIT  ?2)
+           LIMIT  ?1)
 RETURNING rowid, seq, value, status

@@ -3,7 +3,7 @@
 -- locks: the database for writing, while the statement runs
 -- index: (seq) WHERE status = 'new'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* readingslite.Claim */ readings
-SET    status = ?1
+SET    status = lower(hex(randomblob(16)))
 WHERE  rowid = (
            SELECT rowid
            FROM   readings

@@ -4,4 +4,3 @@
 INSERT /* readingslite.Enqueue */ INTO readings
        (seq, value)
 VALUES (?1, ?2)
-RETURNING rowid

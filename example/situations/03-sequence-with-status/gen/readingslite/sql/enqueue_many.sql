@@ -12,4 +12,3 @@ FROM   (
        ) AS job
 WHERE  true
 ORDER  BY job_order
-RETURNING rowid

@@ -1,4 +1,4 @@
--- Package popq uses the table lines as a queue of jobs on SQLite 3.38 and later.
+-- Package poppedq uses the table popped as a queue of jobs on SQLite 3.38 and later.
 --
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
@@ -10,7 +10,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies loses the jobs it took.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates lines_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates popped_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -28,75 +28,69 @@
 -- note: there is no primary key and no unique key without nulls, so a row is named by its physical place, which is good inside one transaction only
 -- note: times of column "at" are text as "2006-01-02 15:04:05" in UTC, which is what its default writes
 -- note: rows that are equal in at are taken in any order: the table has no key
--- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the database for writing, while the statement runs
--- index: (at, due) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
+-- index: (at) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
-UPDATE /* popq.Claim */ lines
+UPDATE /* poppedq.Claim */ popped
 SET    state = 1
 WHERE  rowid IN (
            SELECT rowid
-           FROM   lines
+           FROM   popped
            WHERE  state IS NULL
-           AND    (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)
            ORDER  BY at
            LIMIT  ?1)
-RETURNING rowid, at, due, line;
+RETURNING rowid, at, line;
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
 -- index: none; it reads the table until it has found enough; one on (at) WHERE state = 1 would find them
 -- arguments: 1: older, 2: limit
-DELETE /* popq.Purge */ FROM lines
+DELETE /* poppedq.Purge */ FROM popped
 WHERE  rowid IN (
            SELECT rowid
-           FROM   lines
+           FROM   popped
            WHERE  state = 1
            AND    at <= strftime('%Y-%m-%d %H:%M:%S', 'now', printf('%+.3f seconds', -(?1)))
            LIMIT  ?2);
 
 -- sql/enqueue.sql
--- enqueue: a new row, ready when it is due
+-- enqueue: a new ready row
 -- locks: the database for writing, while the statement runs
--- arguments: 1: new Due, 2: new Line
-INSERT /* popq.Enqueue */ INTO lines
-       (at, due, line)
-VALUES (strftime('%Y-%m-%d %H:%M:%S', 'now'), ?1, ?2)
-RETURNING rowid;
+-- arguments: 1: new Line
+INSERT /* poppedq.Enqueue */ INTO popped
+       (at, line)
+VALUES (strftime('%Y-%m-%d %H:%M:%S', 'now'), ?1);
 
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
 -- index: none; it reads the whole table
-SELECT /* popq.Stats */
-       count(*) FILTER (WHERE state IS NULL AND (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)) AS ready,
-       count(*) FILTER (WHERE state = 0) AS running,
+SELECT /* poppedq.Stats */
+       count(*) FILTER (WHERE state IS NULL) AS ready,
        count(*) FILTER (WHERE state = 1) AS done,
-       count(*) FILTER (WHERE state IS NULL AND due > strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) AS delayed,
-       ((julianday(strftime('%Y-%m-%d %H:%M:%S', 'now')) - julianday(min(at) FILTER (WHERE state IS NULL AND (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)))) * 86400.0) AS oldest_ready
-FROM   lines;
+       ((julianday(strftime('%Y-%m-%d %H:%M:%S', 'now')) - julianday(min(at) FILTER (WHERE state IS NULL))) * 86400.0) AS oldest_ready
+FROM   popped;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (at, due) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
+-- index: (at) WHERE state IS NULL; until the schema that qgen reads has it, the server may take another and sort
 -- arguments: 1: limit
-SELECT /* popq.Peek */
-       rowid, at, due, line
-FROM   lines
+SELECT /* poppedq.Peek */
+       rowid, at, line
+FROM   popped
 WHERE  state IS NULL
-AND    (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)
 ORDER  BY at
 LIMIT  ?1;
 
 -- sql/verify_version.sql
 -- verify: version
 -- locks: none
-SELECT /* popq.Verify */
+SELECT /* poppedq.Verify */
        'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
 FROM   (
            SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
@@ -108,9 +102,8 @@ WHERE  (major, minor) < (3, 38);
 -- sql/verify_columns.sql
 -- verify: columns
 -- locks: none
-WITH /* popq.Verify */ want (name, type) AS (
+WITH /* poppedq.Verify */ want (name, type) AS (
     VALUES ('at', 'TEXT'),
-           ('due', 'DATETIME'),
            ('state', 'BOOLEAN'),
            ('line', 'BLOB')
 )
@@ -119,7 +112,7 @@ SELECT 'column ' || want.name || CASE
            ELSE ' is ' || have.type || ', not ' || want.type
        END
 FROM   want
-LEFT   JOIN pragma_table_xinfo('lines') AS have
+LEFT   JOIN pragma_table_xinfo('popped') AS have
        ON have.name = want.name COLLATE NOCASE
 WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
@@ -127,8 +120,8 @@ OR     upper(have.type) <> upper(want.type);
 -- sql/verify_index.sql
 -- verify: index
 -- locks: none
-WITH /* popq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('lines_ready', 'at', 'at', 'stateisnull')
+WITH /* poppedq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('popped_ready', 'at', 'at', 'stateisnull')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -139,7 +132,7 @@ have (name, columns, predicate) AS (
                       ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
                FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
            ) ELSE '' END
-    FROM   pragma_index_list('lines') AS l
+    FROM   pragma_index_list('popped') AS l
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
@@ -150,9 +143,8 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
--- linesq advises the same
-CREATE INDEX lines_ready ON lines (at, due)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX popped_ready ON popped (at)
 WHERE  state IS NULL;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort every ready row.
