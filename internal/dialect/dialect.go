@@ -267,9 +267,9 @@ type Dialect struct {
 	// it has a name of its own.
 	LeaseTimes string `yaml:"lease_times"`
 	LeaseAlias bool   `yaml:"lease_alias"`
-	// Composite is how picked rows with a composite key are named: join, tuple,
-	// always (one column is joined, too), or none (the picked rows are written
-	// themselves).
+	// Composite is how picked rows with a composite key are named: join, always (one column is joined,
+	// too), row (by their place, also where one column is the key; by a tuple where rows have none), or
+	// none (the picked rows are written themselves).
 	Composite string `yaml:"composite"`
 	// PrimaryIndex is what the index of a primary key is called, where every one is
 	// called the same.

@@ -531,7 +531,7 @@ func (b *builder) rowIdentityFields() {
 	if identity.Number {
 		goType = "int64"
 	}
-	b.rowID = &Field{Column: identity.Column, SQLType: identity.Type, Name: name, Param: unexported(name), JSON: "row_id",
+	b.rowID = &Field{Column: b.rowName(), SQLType: identity.Type, Name: name, Param: unexported(name), JSON: "row_id",
 		GoType: goType, RowID: true, Cast: identity.Type, Doc: "the row's physical identity; the table has no key"}
 	keys := []*Field{b.rowID}
 	if t := b.spec.Table; (t.Partitioned || t.Inherited) && identity.Partitioned != "" {

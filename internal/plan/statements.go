@@ -692,11 +692,13 @@ func (s *scope) pick(v *values) string {
 	switch {
 	case s.d.Composite == "none":
 		return ""
-	case len(s.spec.Key) > 0 && s.d.Composite != "always" && (len(s.spec.Key) == 1 && s.listable(s.spec.Key[0]) || s.d.Composite == "tuple" && table.NoRowIdentity):
+	case len(s.spec.Key) > 0 && s.d.Composite == "row" && !s.picksPlace():
 		for _, c := range s.spec.Key {
 			v.Pick = append(v.Pick, s.d.Ident(c.Name))
 		}
-	case len(s.spec.Key) > 0 && s.d.Composite != "tuple":
+	case len(s.spec.Key) == 1 && s.d.Composite == "join" && s.listable(s.spec.Key[0]):
+		v.Pick = []string{s.d.Ident(s.spec.Key[0].Name)}
+	case len(s.spec.Key) > 0 && s.d.Composite != "row":
 		for _, c := range s.spec.Key {
 			name := s.d.Ident(c.Name)
 			v.Pick = append(v.Pick, name)
@@ -710,7 +712,7 @@ func (s *scope) pick(v *values) string {
 			s.qualified() + identity.Column + " = " + v.Names.Picked + ".picked_row",
 		}
 	default:
-		v.Pick = []string{identity.Column}
+		v.Pick = []string{s.rowName()}
 	}
 	var parts []string
 	for _, c := range s.spec.Key {
@@ -723,6 +725,25 @@ func (s *scope) pick(v *values) string {
 	if len(v.Joined) > 0 {
 		s.prefix = s.qualified()
 		return "_join"
+	}
+	return ""
+}
+
+// picksPlace reports whether rows that a statement finds are written by their place and not by their key:
+// the place needs no index, and names one row even where nothing makes the key unique.
+func (b *builder) picksPlace() bool {
+	pk := b.spec.Table.PrimaryKey
+	isPlace := pk != nil && pk.Index() != nil && pk.Index().Method == "rowid" && slices.Equal(pk.Columns, b.spec.Key)
+	return !b.spec.Table.NoRowIdentity && !isPlace && b.rowName() != ""
+}
+
+// rowName is the name of a row's place: the first that no column of the table has, "" where columns have all.
+func (b *builder) rowName() string {
+	id := b.d.RowIdentity
+	for _, name := range append([]string{id.Column}, id.Also...) {
+		if b.spec.Table.Column(name) == nil {
+			return name
+		}
 	}
 	return ""
 }

@@ -397,7 +397,7 @@ func (b *binding) keyOf(ids []*role) []*schema.Column {
 		}
 	}
 	if !b.unique(key) {
-		b.note("nothing in the schema makes %s unique; the annotation says so", names(key))
+		b.note("warning: nothing in the schema makes %s unique, only the annotation says so: of two rows that are alike in it, whoever settles one can settle the other with it; a unique key rules that out", names(key))
 	}
 	b.nullableKey(key)
 	return key

@@ -28,7 +28,7 @@
 --   advisory     MySQL has no locks on numbers
 --   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
--- note: nothing in the schema makes number unique; the annotation says so
+-- note: warning: nothing in the schema makes number unique, only the annotation says so: of two rows that are alike in it, whoever settles one can settle the other with it; a unique key rules that out
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: no order is said: rows are taken in the order of the key, number
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover

@@ -42,8 +42,8 @@
 -- arguments: 1: limit
 UPDATE /* tasksq.Claim */ tasks
 SET    state = 'running'
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   tasks
            WHERE  state IN ('pending', 'retry')
            ORDER  BY id
@@ -56,8 +56,8 @@ RETURNING id, fingerprint;
 -- index: (id) WHERE state IN ('pending', 'retry'); until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* tasksq.Claim */ tasks
 SET    state = 'running'
-WHERE  id = (
-           SELECT id
+WHERE  rowid = (
+           SELECT rowid
            FROM   tasks
            WHERE  state IN ('pending', 'retry')
            ORDER  BY id
@@ -103,8 +103,8 @@ RETURNING id;
 -- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'processed' would find them
 -- arguments: 1: limit
 DELETE /* tasksq.Purge */ FROM tasks
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   tasks
            WHERE  state = 'processed'
            LIMIT  ?1);

@@ -32,8 +32,8 @@
 -- index: the primary key (id)
 -- arguments: 1: limit
 DELETE /* marksq.Claim */ FROM marks
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   marks
            ORDER  BY id
            LIMIT  ?1)

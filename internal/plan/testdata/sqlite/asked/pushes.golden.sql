@@ -40,8 +40,8 @@
 -- arguments: 1: limit
 UPDATE /* pushesq.Claim */ pushes
 SET    state = 1
-WHERE  name IN (
-           SELECT name
+WHERE  rowid IN (
+           SELECT rowid
            FROM   pushes
            WHERE  state = 0
            AND    (run_at <= unixepoch() OR run_at IS NULL)
@@ -55,8 +55,8 @@ RETURNING name, run_at, pause;
 -- index: (name, run_at) WHERE state = 0; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* pushesq.Claim */ pushes
 SET    state = 1
-WHERE  name = (
-           SELECT name
+WHERE  rowid = (
+           SELECT rowid
            FROM   pushes
            WHERE  state = 0
            AND    (run_at <= unixepoch() OR run_at IS NULL)

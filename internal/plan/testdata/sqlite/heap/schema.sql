@@ -18,3 +18,10 @@ CREATE TABLE mails (
     till INTEGER NOT NULL DEFAULT 0,                -- qgen:lease length=2m as=epoch_ms free=0
     hold TEXT                                       -- qgen:token
 );
+
+-- Nothing makes the name unique, and the place has another name: this rowid is a column.
+CREATE TABLE events (
+    name  TEXT NOT NULL,                            -- qgen:id
+    rowid TEXT,                                     -- qgen:payload
+    state TEXT NOT NULL DEFAULT 'n'                 -- qgen:status ready=n running=r done=d
+);

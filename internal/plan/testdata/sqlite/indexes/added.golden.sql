@@ -40,8 +40,8 @@
 -- arguments: 1: param topic string, 2: limit
 UPDATE /* addedq.Claim */ added
 SET    state = 'x'
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   added
            WHERE  state = 'r'
            AND    topic = ?1
@@ -56,8 +56,8 @@ RETURNING id, topic, priority;
 -- arguments: 1: param topic string
 UPDATE /* addedq.Claim */ added
 SET    state = 'x'
-WHERE  id = (
-           SELECT id
+WHERE  rowid = (
+           SELECT rowid
            FROM   added
            WHERE  state = 'r'
            AND    topic = ?1
@@ -104,8 +104,8 @@ RETURNING id;
 -- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'd' would find them
 -- arguments: 1: limit
 DELETE /* addedq.Purge */ FROM added
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   added
            WHERE  state = 'd'
            LIMIT  ?1);

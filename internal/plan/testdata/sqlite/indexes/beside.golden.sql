@@ -41,8 +41,8 @@
 -- arguments: 1: param topic string, 2: limit
 UPDATE /* besideq.Claim */ beside
 SET    state = 'x'
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   beside
            WHERE  state = 'r'
            AND    topic = ?1
@@ -57,8 +57,8 @@ RETURNING id, topic;
 -- arguments: 1: param topic string
 UPDATE /* besideq.Claim */ beside
 SET    state = 'x'
-WHERE  id = (
-           SELECT id
+WHERE  rowid = (
+           SELECT rowid
            FROM   beside
            WHERE  state = 'r'
            AND    topic = ?1
@@ -105,8 +105,8 @@ RETURNING id;
 -- index: beside_topic (state, topic)
 -- arguments: 1: limit
 DELETE /* besideq.Purge */ FROM beside
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   beside
            WHERE  state = 'd'
            LIMIT  ?1);

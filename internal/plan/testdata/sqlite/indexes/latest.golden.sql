@@ -40,8 +40,8 @@
 -- arguments: 1: limit
 UPDATE /* latestq.Claim */ latest
 SET    state = 'x'
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   latest
            WHERE  state = 'r'
            ORDER  BY (oid) DESC, id
@@ -54,8 +54,8 @@ RETURNING id;
 -- index: (state) WHERE state = 'r'; until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* latestq.Claim */ latest
 SET    state = 'x'
-WHERE  id = (
-           SELECT id
+WHERE  rowid = (
+           SELECT rowid
            FROM   latest
            WHERE  state = 'r'
            ORDER  BY (oid) DESC, id
@@ -101,8 +101,8 @@ RETURNING id;
 -- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'd' would find them
 -- arguments: 1: limit
 DELETE /* latestq.Purge */ FROM latest
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   latest
            WHERE  state = 'd'
            LIMIT  ?1);

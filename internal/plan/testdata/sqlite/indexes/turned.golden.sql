@@ -40,8 +40,8 @@
 -- arguments: 1: limit
 UPDATE /* turnedq.Claim */ turned
 SET    state = 'x'
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   turned
            WHERE  state = 'r'
            ORDER  BY priority, (rowid) DESC, id
@@ -54,8 +54,8 @@ RETURNING id, priority;
 -- index: (id) WHERE state = 'r'; the ready rows are then sorted
 UPDATE /* turnedq.Claim */ turned
 SET    state = 'x'
-WHERE  id = (
-           SELECT id
+WHERE  rowid = (
+           SELECT rowid
            FROM   turned
            WHERE  state = 'r'
            ORDER  BY priority, (rowid) DESC, id
@@ -101,8 +101,8 @@ RETURNING id;
 -- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'd' would find them
 -- arguments: 1: limit
 DELETE /* turnedq.Purge */ FROM turned
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   turned
            WHERE  state = 'd'
            LIMIT  ?1);

@@ -41,8 +41,8 @@ UPDATE /* roundsq.Claim */ rounds
 SET    state = 'A',
        last_ms = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
        tries = tries + 1
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   rounds
            WHERE  state = 'N'
            ORDER  BY place, last_ms, id
@@ -57,8 +57,8 @@ UPDATE /* roundsq.Claim */ rounds
 SET    state = 'A',
        last_ms = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
        tries = tries + 1
-WHERE  id = (
-           SELECT id
+WHERE  rowid = (
+           SELECT rowid
            FROM   rounds
            WHERE  state = 'N'
            ORDER  BY place, last_ms, id

@@ -41,8 +41,8 @@
 UPDATE /* turnsq.Claim */ turns
 SET    state = 'A',
        held_ms = CAST((julianday('now') - 2440587.5) * 86400000 + 300 * 1000 AS INTEGER)
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   turns
            WHERE  state = 'N'
            ORDER  BY queued, id
@@ -56,8 +56,8 @@ RETURNING id, queued, held_ms;
 UPDATE /* turnsq.Claim */ turns
 SET    state = 'A',
        held_ms = CAST((julianday('now') - 2440587.5) * 86400000 + 300 * 1000 AS INTEGER)
-WHERE  id = (
-           SELECT id
+WHERE  rowid = (
+           SELECT rowid
            FROM   turns
            WHERE  state = 'N'
            ORDER  BY queued, id
@@ -149,8 +149,8 @@ RETURNING id, held_ms;
 UPDATE /* turnsq.Recover */ turns
 SET    state = 'N',
        held_ms = NULL
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   turns
            WHERE  state = 'A'
            AND    held_ms <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
@@ -162,8 +162,8 @@ WHERE  id IN (
 -- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'D' would find them
 -- arguments: 1: limit
 DELETE /* turnsq.Purge */ FROM turns
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   turns
            WHERE  state = 'D'
            LIMIT  ?1);

@@ -41,8 +41,8 @@
 -- arguments: 1: limit
 UPDATE /* scansq.Claim */ scans
 SET    till = unixepoch() + 300
-WHERE  report IN (
-           SELECT report
+WHERE  rowid IN (
+           SELECT rowid
            FROM   scans
            WHERE  (till <= unixepoch() OR till IS NULL)
            AND    (report is not null)
@@ -56,8 +56,8 @@ RETURNING report, body, start, till;
 -- index: (start, report); until the schema that qgen reads has it, the server may take another and sort
 UPDATE /* scansq.Claim */ scans
 SET    till = unixepoch() + 300
-WHERE  report = (
-           SELECT report
+WHERE  rowid = (
+           SELECT rowid
            FROM   scans
            WHERE  (till <= unixepoch() OR till IS NULL)
            AND    (report is not null)

@@ -31,7 +31,7 @@
 --   advisory     SQLite has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
--- note: nothing in the schema makes message_id unique; the annotation says so
+-- note: warning: nothing in the schema makes message_id unique, only the annotation says so: of two rows that are alike in it, whoever settles one can settle the other with it; a unique key rules that out
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: rows are taken as they came, by column "in_time"
 -- note: the fence compares column "lock_time", which counts whole seconds: two claims within one second look alike
@@ -45,8 +45,8 @@
 UPDATE /* litequeue.Claim */ main."Queue"
 SET    status = 1,
        lock_time = unixepoch()
-WHERE  message_id IN (
-           SELECT message_id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   main."Queue"
            WHERE  status = 0
            ORDER  BY in_time, message_id
@@ -60,8 +60,8 @@ RETURNING message, message_id, in_time, lock_time;
 UPDATE /* litequeue.Claim */ main."Queue"
 SET    status = 1,
        lock_time = unixepoch()
-WHERE  message_id = (
-           SELECT message_id
+WHERE  rowid = (
+           SELECT rowid
            FROM   main."Queue"
            WHERE  status = 0
            ORDER  BY in_time, message_id
@@ -150,8 +150,8 @@ RETURNING message_id, lock_time;
 UPDATE /* litequeue.Recover */ main."Queue"
 SET    status = 0,
        lock_time = NULL
-WHERE  message_id IN (
-           SELECT message_id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   main."Queue"
            WHERE  status = 1
            AND    lock_time <= unixepoch() - 300
@@ -165,8 +165,8 @@ WHERE  message_id IN (
 UPDATE /* litequeue.Redrive */ main."Queue"
 SET    status = 0,
        lock_time = NULL
-WHERE  message_id IN (
-           SELECT message_id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   main."Queue"
            WHERE  status = 3
            LIMIT  ?1);
@@ -177,8 +177,8 @@ WHERE  message_id IN (
 -- index: none; it reads the table until it has found enough; one on (done_time) WHERE status = 2 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* litequeue.Purge */ FROM main."Queue"
-WHERE  message_id IN (
-           SELECT message_id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   main."Queue"
            WHERE  status = 2
            AND    done_time <= CAST(unixepoch() - ?1 AS INTEGER)
@@ -190,8 +190,8 @@ WHERE  message_id IN (
 -- index: none; it reads the table until it has found enough; one on (lock_time) WHERE status = 3 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* litequeue.Purge */ FROM main."Queue"
-WHERE  message_id IN (
-           SELECT message_id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   main."Queue"
            WHERE  status = 3
            AND    lock_time <= CAST(unixepoch() - ?1 AS INTEGER)

@@ -44,8 +44,8 @@
 UPDATE /* faxesq.Claim */ faxes
 SET    state = 'busy',
        till = unixepoch() + 300
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   faxes
            WHERE  state = 'new'
            ORDER  BY "no", id
@@ -59,8 +59,8 @@ RETURNING "no", till, id;
 UPDATE /* faxesq.Claim */ faxes
 SET    state = 'busy',
        till = unixepoch() + 300
-WHERE  id = (
-           SELECT id
+WHERE  rowid = (
+           SELECT rowid
            FROM   faxes
            WHERE  state = 'new'
            ORDER  BY "no", id
@@ -150,8 +150,8 @@ RETURNING id, till;
 UPDATE /* faxesq.Recover */ faxes
 SET    state = 'new',
        till = NULL
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   faxes
            WHERE  state = 'busy'
            AND    till <= unixepoch()
@@ -163,8 +163,8 @@ WHERE  id IN (
 -- index: the unique key (state, "no")
 -- arguments: 1: limit
 DELETE /* faxesq.Purge */ FROM faxes
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   faxes
            WHERE  state = 'sent'
            LIMIT  ?1);

@@ -37,8 +37,8 @@
 -- arguments: 1: limit
 UPDATE /* mailsq.Claim */ mails
 SET    till = unixepoch() + 300
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   mails
            WHERE  +(till <= unixepoch() OR till IS NULL)
            ORDER  BY id
@@ -51,8 +51,8 @@ RETURNING id, till;
 -- index: the primary key (id)
 UPDATE /* mailsq.Claim */ mails
 SET    till = unixepoch() + 300
-WHERE  id = (
-           SELECT id
+WHERE  rowid = (
+           SELECT rowid
            FROM   mails
            WHERE  +(till <= unixepoch() OR till IS NULL)
            ORDER  BY id

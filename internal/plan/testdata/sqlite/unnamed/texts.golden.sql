@@ -37,8 +37,8 @@
 -- arguments: 1: limit
 UPDATE /* textsq.Claim */ texts
 SET    till = unixepoch() + 300
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   texts INDEXED BY texts_id
            WHERE  (till <= unixepoch() OR till IS NULL)
            ORDER  BY id
@@ -51,8 +51,8 @@ RETURNING id, till;
 -- index: texts_id (id)
 UPDATE /* textsq.Claim */ texts
 SET    till = unixepoch() + 300
-WHERE  id = (
-           SELECT id
+WHERE  rowid = (
+           SELECT rowid
            FROM   texts INDEXED BY texts_id
            WHERE  (till <= unixepoch() OR till IS NULL)
            ORDER  BY id

@@ -50,8 +50,8 @@
 UPDATE /* mailsq.Claim */ mails
 SET    due = unixepoch() + 300,
        tries = tries - 1
-WHERE  address IN (
-           SELECT address
+WHERE  rowid IN (
+           SELECT rowid
            FROM   mails
            WHERE  state = 'new'
            AND    due <= unixepoch()
@@ -67,8 +67,8 @@ RETURNING address, kind, weight, data, due, tries, "when";
 UPDATE /* mailsq.Claim */ mails
 SET    due = unixepoch() + 300,
        tries = tries - 1
-WHERE  address = (
-           SELECT address
+WHERE  rowid = (
+           SELECT rowid
            FROM   mails
            WHERE  state = 'new'
            AND    due <= unixepoch()
@@ -177,8 +177,8 @@ RETURNING address, due;
 UPDATE /* mailsq.Recover */ mails
 SET    state = 'bad',
        tries = 0
-WHERE  address IN (
-           SELECT address
+WHERE  rowid IN (
+           SELECT rowid
            FROM   mails
            WHERE  state = 'new'
            AND    tries <= 0
@@ -194,8 +194,8 @@ UPDATE /* mailsq.Redrive */ mails
 SET    due = unixepoch(),
        state = 'new',
        tries = 1
-WHERE  address IN (
-           SELECT address
+WHERE  rowid IN (
+           SELECT rowid
            FROM   mails
            WHERE  state = 'bad'
            LIMIT  ?1);
@@ -206,8 +206,8 @@ WHERE  address IN (
 -- index: none; it reads the table until it has found enough; one on (address) WHERE state = 'sent' would find them
 -- arguments: 1: limit
 DELETE /* mailsq.Purge */ FROM mails
-WHERE  address IN (
-           SELECT address
+WHERE  rowid IN (
+           SELECT rowid
            FROM   mails
            WHERE  state = 'sent'
            LIMIT  ?1);
@@ -218,8 +218,8 @@ WHERE  address IN (
 -- index: none; it reads the table until it has found enough; one on (address) WHERE state = 'bad' would find them
 -- arguments: 1: limit
 DELETE /* mailsq.Purge */ FROM mails
-WHERE  address IN (
-           SELECT address
+WHERE  rowid IN (
+           SELECT rowid
            FROM   mails
            WHERE  state = 'bad'
            LIMIT  ?1);

@@ -6,8 +6,8 @@ UPDATE /* enumsqlite.Claim */ jobs
 SET    state = 'running',
        version = version + 1,
        lease_till = CAST((julianday('now') - 2440587.5) * 86400000 + 3600 * 1000 AS INTEGER)
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   jobs
            WHERE  state = 'queued'
            ORDER  BY n, id

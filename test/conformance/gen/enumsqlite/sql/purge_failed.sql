@@ -3,8 +3,8 @@
 -- locks: the database for writing, while the statement runs
 -- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'failed' would find them
 DELETE /* enumsqlite.Purge */ FROM jobs
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   jobs
            WHERE  state = 'failed'
            LIMIT  ?1)

@@ -6,8 +6,8 @@ UPDATE /* enumsqlite.Recover */ jobs
 SET    state = 'queued',
        version = version + 1,
        lease_till = NULL
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   jobs
            WHERE  state = 'running'
            AND    lease_till <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)

@@ -6,8 +6,8 @@ UPDATE /* enumsqlite.Redrive */ jobs
 SET    state = 'queued',
        version = version + 1,
        lease_till = NULL
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   jobs
            WHERE  state = 'failed'
            LIMIT  ?1)

@@ -3,8 +3,8 @@
 -- locks: the database for writing, while the statement runs
 -- index: none; it reads the table until it has found enough; one on (claimed_at) would find them
 DELETE /* buildbotlite.Recover */ FROM buildrequest_claims
-WHERE  brid IN (
-           SELECT brid
+WHERE  rowid IN (
+           SELECT rowid
            FROM   buildrequest_claims
            WHERE  (EXISTS (SELECT 1 FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0))
            AND    (NOT EXISTS (SELECT 1 FROM masters worker_row WHERE worker_row.id = buildrequest_claims.masterid AND worker_row.last_active > unixepoch() - 600 AND (active = 1)))

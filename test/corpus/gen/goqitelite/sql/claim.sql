@@ -5,8 +5,8 @@
 UPDATE /* goqitelite.Claim */ goqite
 SET    timeout = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+5 seconds'),
        received = received + 1
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   goqite INDEXED BY goqite_queue_priority_created_idx
            WHERE  timeout <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
            AND    received < 3

@@ -3,8 +3,8 @@
 -- locks: the database for writing, while the statement runs
 -- index: none; it reads the table until it has found enough; one on (timeout) WHERE received >= 3 would find them
 DELETE /* goqitelite.Purge */ FROM goqite
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   goqite
            WHERE  timeout <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
            AND    received >= 3

@@ -5,8 +5,8 @@
 UPDATE /* goqitelite.Redrive */ goqite
 SET    timeout = strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),
        received = 0
-WHERE  id IN (
-           SELECT id
+WHERE  rowid IN (
+           SELECT rowid
            FROM   goqite
            WHERE  timeout <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
            AND    received >= 3

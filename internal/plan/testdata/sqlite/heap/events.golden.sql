@@ -1,0 +1,223 @@
+-- Package eventsq uses the table events as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates events_ready and events_key.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: warning: nothing in the schema makes name unique, only the annotation says so: of two rows that are alike in it, whoever settles one can settle the other with it; a unique key rules that out
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, name
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (name) WHERE state = 'n'; until the schema that qgen reads has it, the server may take another and sort
+-- arguments: 1: limit
+UPDATE /* eventsq.Claim */ events
+SET    state = 'r'
+WHERE  oid IN (
+           SELECT oid
+           FROM   events
+           WHERE  state = 'n'
+           ORDER  BY name
+           LIMIT  ?1)
+RETURNING name, rowid;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (name) WHERE state = 'n'; until the schema that qgen reads has it, the server may take another and sort
+UPDATE /* eventsq.Claim */ events
+SET    state = 'r'
+WHERE  oid = (
+           SELECT oid
+           FROM   events
+           WHERE  state = 'n'
+           ORDER  BY name
+           LIMIT  1)
+RETURNING name, rowid;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the database for writing, while the statement runs
+-- index: that of the key, which schema/indexes.sql makes; without it, none; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all Name
+UPDATE /* eventsq.Complete */ events
+SET    state = 'd'
+WHERE  name IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'r')
+RETURNING name;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the database for writing, while the statement runs
+-- index: that of the key, which schema/indexes.sql makes; without it, none; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all Name
+UPDATE /* eventsq.Fail */ events
+SET    state = 'n'
+WHERE  name IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'r')
+RETURNING name;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: that of the key, which schema/indexes.sql makes; without it, none; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all Name
+UPDATE /* eventsq.Requeue */ events
+SET    state = 'n'
+WHERE  name IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'r')
+RETURNING name;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (name) WHERE state = 'd' would find them
+-- arguments: 1: limit
+DELETE /* eventsq.Purge */ FROM events
+WHERE  oid IN (
+           SELECT oid
+           FROM   events
+           WHERE  state = 'd'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Name, 2: new Rowid
+INSERT /* eventsq.Enqueue */ INTO events
+       (name, rowid)
+VALUES (?1, ?2)
+RETURNING name;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Name Rowid
+INSERT /* eventsq.EnqueueMany */ INTO events
+       (name, rowid)
+SELECT name_new, rowid_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS name_new,
+                  json_extract(value, '$[1]') AS rowid_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING name;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* eventsq.Stats */
+       count(*) FILTER (WHERE state = 'n') AS ready,
+       count(*) FILTER (WHERE state = 'r') AS running,
+       count(*) FILTER (WHERE state = 'd') AS done
+FROM   events;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (name) WHERE state = 'n'; until the schema that qgen reads has it, the server may take another and sort
+-- arguments: 1: limit
+SELECT /* eventsq.Peek */
+       name, rowid
+FROM   events
+WHERE  state = 'n'
+ORDER  BY name
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* eventsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* eventsq.Verify */ want (name, type) AS (
+    VALUES ('name', 'TEXT'),
+           ('rowid', 'TEXT'),
+           ('state', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('events') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* eventsq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('events_ready', 'name', 'name', 'state=''n'''),
+           ('events_key', 'name', 'name', '')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('events') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX events_ready ON events (name)
+WHERE  state = 'n';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
+
+-- serves Complete and the like: finds the rows of jobs by their key
+CREATE INDEX events_key ON events (name);
