@@ -202,7 +202,7 @@ func (b *builder) leaveAlike(added string, s *scope, v *values, e *Enqueue, news
 		head[1] += "; " + rule
 	}
 	if b.can(dialect.AdvisoryLocks) {
-		e.Gate = b.lockOf(l.Columns, news, v, "jobs that are alike in "+columnList(l.Columns)+" are added one after the other")
+		e.Gate = b.lockOf(l.Columns, l.Distinct, news, v, "jobs that are alike in "+columnList(l.Columns)+" are added one after the other")
 		e.Locked = mostLocked
 		e.Alone = b.lockAll(v, fmt.Sprintf("a call with more than %d jobs adds them while no other producer adds any", e.Locked))
 		s.fresh(v, "rows that are alike are looked for")
@@ -211,14 +211,18 @@ func (b *builder) leaveAlike(added string, s *scope, v *values, e *Enqueue, news
 	return append(head, b.usesHead(w)+b.nullsNote(w))
 }
 
-// lockOf has producers of jobs that are alike in some columns wait for each other; does says so.
-func (b *builder) lockOf(columns []*schema.Column, news []newColumn, v *values, does string) *Statement {
+// lockOf has producers of jobs that are alike in some columns wait for each other; does says so. Where
+// nulls are distinct, a job with one is like none, and waits for none.
+func (b *builder) lockOf(columns []*schema.Column, distinct bool, news []newColumn, v *values, does string) *Statement {
 	g, gv := b.newScope(), b.base("Enqueue")
 	g.newArgument = g.argumentOfNew
 	var given []string
 	for _, c := range columns {
 		if i := slices.IndexFunc(news, func(n newColumn) bool { return n.column == c }); i >= 0 {
 			given = append(given, g.cast(news[i]))
+			if distinct && !c.NotNull {
+				gv.Where = append(gv.Where, given[len(given)-1]+" IS NOT NULL")
+			}
 		}
 	}
 	form := func(name string) string {

@@ -210,3 +210,68 @@ func TestAlikeTakesTheIndexWithoutNulls(t *testing.T) {
 		}
 	}
 }
+
+// A job with a null that is like nothing waits for no other, with a plan for all values, too.
+func TestAlikeNullsWaitForNobody(t *testing.T) {
+	c, db := liveCase(t, "postgres18", "postgresql", "alike_states")
+	e := c.variants(t, nil)["named"].Enqueue
+	db.SetMaxOpenConns(10)
+	begin := func() *sql.Tx {
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tx
+	}
+	for _, plans := range []string{"force_custom_plan", "force_generic_plan"} {
+		for _, name := range []any{nil, "n"} {
+			var held int
+			producers := []*sql.Tx{begin(), begin()}
+			for _, tx := range producers {
+				if _, err := tx.Exec("SET LOCAL plan_cache_mode = " + plans); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := tx.Exec("SET LOCAL lock_timeout = '300ms'"); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := tx.Exec(e.Gate.SQL, argsOf(e.Gate, "1", name)...); err == nil {
+					held++
+				}
+			}
+			for _, tx := range producers {
+				if err := tx.Rollback(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if want := map[bool]int{true: 2, false: 1}[name == nil]; held != want {
+				t.Errorf("%s, name %v: %d producers go on at once, want %d", plans, name, held, want)
+			}
+		}
+	}
+}
+
+// Nor does it wait for a call with many jobs.
+func TestAlikeNullsPassManyJobs(t *testing.T) {
+	c, db := liveCase(t, "postgres18", "postgresql", "alike_states")
+	e := c.variants(t, nil)["named"].Enqueue
+	db.SetMaxOpenConns(10)
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.Exec(e.Alone.SQL); err != nil {
+		t.Fatal(err)
+	}
+	other, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Rollback() }()
+	if _, err := other.Exec("SET LOCAL lock_timeout = '300ms'"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Exec(e.Gate.SQL, argsOf(e.Gate, "1", nil)...); err != nil {
+		t.Error(err)
+	}
+}

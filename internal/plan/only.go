@@ -84,7 +84,7 @@ func (b *builder) addOnlyIf(added string, s *scope, v *values, e *Enqueue, news 
 	does := "jobs are added one after the other, so that enqueue_if sees all that are there"
 	if within := b.lockedWithin(news); len(within) > 0 {
 		e.Within = columnList(within)
-		e.Gate = b.lockOf(within, news, v, "jobs that are alike in "+e.Within+" are added one after the other, so that enqueue_if sees all of them that are there")
+		e.Gate = b.lockOf(within, false, news, v, "jobs that are alike in "+e.Within+" are added one after the other, so that enqueue_if sees all of them that are there")
 		e.Locked = mostLocked
 		does = fmt.Sprintf("a call with more than %d jobs adds them while no other producer adds any", e.Locked)
 	}

@@ -147,7 +147,8 @@ WHERE  id = ANY (ARRAY(
 SELECT /* namedq.Enqueue */
        1
 FROM   pg_advisory_xact_lock('named'::regclass::oid::int, hashtext('enqueue ' || concat_ws(' ', $1::integer, $2::varchar))),
-       pg_advisory_xact_lock_shared('named'::regclass::oid::int, hashtext('enqueue'));
+       pg_advisory_xact_lock_shared('named'::regclass::oid::int, hashtext('enqueue'))
+WHERE  $2::varchar IS NOT NULL;
 
 -- sql/enqueue_alone.sql
 -- enqueue: a call with more than 100 jobs adds them while no other producer adds any
