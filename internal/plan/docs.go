@@ -1481,7 +1481,11 @@ func (b *builder) fence() string {
 			name := plainText(w.Name)
 			return level + "a job can only be settled while the row holds the time of its own claim and what that wrote to " + name + ". A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice " + moment + " and both claims wrote the same to " + name + "."
 		}
-		return level + "a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice " + moment + "."
+		holds := "time"
+		if w := b.spec.Worker; w != nil && slices.Contains(b.spec.Fence.Columns, w) {
+			holds += " and worker"
+		}
+		return level + "a job can only be settled while the row holds the " + holds + " of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice " + moment + "."
 	case queue.FenceStatus:
 		held := b.heldState()
 		if b.pkg.Running != "" {

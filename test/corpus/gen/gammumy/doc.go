@@ -12,9 +12,9 @@
 //
 // Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
 //
-// The fence is at level claimed: a job can only be settled while the row holds the time (and
-// worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless
-// the row was claimed twice within one second.
+// The fence is at level claimed: a job can only be settled while the row holds the time of its
+// own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was
+// claimed twice within one second.
 //
 // It reads candidates and takes them one by one, each by an UPDATE that compares the old state;
 // the engine locks the table while one runs, and a caller's transaction cannot take it back. A

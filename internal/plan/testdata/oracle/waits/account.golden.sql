@@ -12,7 +12,7 @@
 --
 -- Jobs are claimed by the strategy block: a block locks the first rows in queue order, waiting for locked ones, and writes them.
 --
--- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+-- The fence is at level claimed: a job can only be settled while the row holds the time of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
 --
 -- Of the jobs that are alike in ACCOUNT, at most as many run at once as this says: select most from accounts where id = {row}.account; a claim locks the row of ACCOUNTS that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED, since at another level the rows would be counted as they were when it began. A claim can come back with fewer jobs than are ready: it waits for groups that another claims from at that moment, and leaves out those that are full then.
 --

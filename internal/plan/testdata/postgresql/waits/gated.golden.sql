@@ -12,7 +12,7 @@
 --
 -- Jobs are claimed by the strategy returning: the claim waits for locked rows, and UPDATE returns what it changed.
 --
--- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+-- The fence is at level claimed: a job can only be settled while the row holds the time of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
 --
 -- Of all jobs of the queue, one runs at once; a claim locks a number that stands for the queue, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. When as many run as may, Claim returns no jobs. Claims follow one another: each waits until the one before it is committed, so a transaction of the caller's own that claims is to be short.
 --

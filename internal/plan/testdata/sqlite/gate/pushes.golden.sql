@@ -12,7 +12,7 @@
 --
 -- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
 --
--- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
+-- The fence is at level claimed: a job can only be settled while the row holds the time of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
 --
 -- Of the jobs that are alike in site_id, at most as many run at once as the argument running of Claim says; one claim writes at a time and counts what is running.
 --
