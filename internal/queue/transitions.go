@@ -646,6 +646,9 @@ func (b *binding) freed(r *role, steps ...TransitionName) {
 func (b *binding) writeCounters() {
 	if v := b.one("version"); v != nil {
 		b.write(v, v.column, counted(1), b.versioned(v)...)
+		if v.value("on") == "ready" && !v.column.NotNull && !b.movesAway() {
+			b.write(v, v.column, counted(0), Claim) // a null becomes a count by which the claim can be told
+		}
 		b.starts(v, number(0))
 	}
 	if a := b.spec.Attempts; a != nil {

@@ -1,0 +1,294 @@
+-- Package looseq uses the table loose as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level attempt: every way back to ready increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates loose_ready and loose_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
+-- arguments: 1: limit
+UPDATE /* looseq.Claim */ loose
+SET    state = 'busy',
+       n = coalesce(n, 0),
+       beat = unixepoch()
+WHERE  id IN (
+           SELECT id
+           FROM   loose
+           WHERE  state = 'new'
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, n;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
+UPDATE /* looseq.Claim */ loose
+SET    state = 'busy',
+       n = coalesce(n, 0),
+       beat = unixepoch()
+WHERE  id = (
+           SELECT id
+           FROM   loose
+           WHERE  state = 'new'
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, n;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: n as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID N
+UPDATE /* looseq.Complete */ loose
+SET    state = 'done'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS n_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(n = n_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: n as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID N
+UPDATE /* looseq.Fail */ loose
+SET    state = 'failed'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS n_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(n = n_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: n as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID N
+UPDATE /* looseq.Requeue */ loose
+SET    state = 'new',
+       n = coalesce(n, 0) + 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS n_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(n = n_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: n as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID N
+UPDATE /* looseq.Extend */ loose
+SET    beat = unixepoch()
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS n_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(n = n_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (beat) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
+-- arguments: 1: limit
+UPDATE /* looseq.Recover */ loose
+SET    state = 'new',
+       n = coalesce(n, 0) + 1
+WHERE  id IN (
+           SELECT id
+           FROM   loose
+           WHERE  state = 'busy'
+           AND    beat <= unixepoch() - 60
+           LIMIT  ?1);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* looseq.Redrive */ loose
+SET    state = 'new',
+       n = coalesce(n, 0) + 1
+WHERE  id IN (
+           SELECT id
+           FROM   loose
+           WHERE  state = 'failed'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'done' would find them
+-- arguments: 1: limit
+DELETE /* looseq.Purge */ FROM loose
+WHERE  id IN (
+           SELECT id
+           FROM   loose
+           WHERE  state = 'done'
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'failed' would find them
+-- arguments: 1: limit
+DELETE /* looseq.Purge */ FROM loose
+WHERE  id IN (
+           SELECT id
+           FROM   loose
+           WHERE  state = 'failed'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* looseq.Enqueue */ INTO loose
+       (n)
+VALUES (0)
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* looseq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done,
+       count(*) FILTER (WHERE state = 'failed') AS failed,
+       count(*) FILTER (WHERE state = 'busy' AND beat <= unixepoch() - 60) AS expired
+FROM   loose;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'new'; until the schema that qgen reads has it, the server may take another and sort
+-- arguments: 1: limit
+SELECT /* looseq.Peek */
+       id
+FROM   loose
+WHERE  state = 'new'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* looseq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* looseq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('n', 'INTEGER'),
+           ('beat', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('loose') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* looseq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('loose_ready', 'id', 'id', 'state=''new'''),
+           ('loose_expired', 'beat', 'beat', 'state=''busy''')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('loose') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX loose_ready ON loose (id)
+WHERE  state = 'new';
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort every ready row.
+
+-- serves Recover: claims that ran out
+CREATE INDEX loose_expired ON loose (beat)
+WHERE  state = 'busy';
