@@ -54,7 +54,7 @@ func (b *builder) buildFields(q *config.Queue, errs *source.ErrorList) {
 		}
 		keys[f.JSON] = true
 		if o := given[c.Name].override; o != nil {
-			b.override(f, *o)
+			b.override(f, c, *o, errs)
 		}
 		b.fields[c.Column] = f
 		b.pkg.Fields = append(b.pkg.Fields, f)
@@ -216,9 +216,20 @@ func (b *builder) typeName(t schema.Type) string {
 	return name
 }
 
-// override gives a field the Go type that the user wants.
-func (b *builder) override(f *Field, o config.Override) {
+// countedIn says for people in what a number counts.
+var countedIn = map[Codec]string{Epoch: "seconds", EpochMS: "milliseconds", EpochUS: "microseconds", EpochNS: "nanoseconds"}
+
+// textTypes are types of Go that hold whatever a driver gives as text.
+var textTypes = []string{"string", "[]byte", "sql.NullString", "sql.RawBytes"}
+
+// override gives the field of a column the Go type that the user wants.
+func (b *builder) override(f *Field, c *queue.Column, o config.Override, errs *source.ErrorList) {
 	name := o.Type.Value
+	if f.Codec.counts() && c.As == "" && slices.Contains(textTypes, name) && o.Codec.Value == "" {
+		errs.Errorf(o.Type.Pos, "times of column %q travel as a number of %s since 1970, of which %s would hold the digits", c.Name, countedIn[f.Codec], name).
+			WithHint("Leave it out and have a time.Time. Or take int64, or a type of your own whose Scan and Value know that number.")
+		return
+	}
 	if o.Import.IsSet() {
 		path := o.Import.Value
 		base := path[strings.LastIndex(path, "/")+1:]

@@ -59,7 +59,7 @@ func (b *builder) payloadFields(overrides map[string]columnOverride, seen map[st
 			}
 			keys[f.JSON] = true
 			if o := overrides[called+"."+c.Name]; o.override != nil {
-				b.override(f, *o.override)
+				b.override(f, c, *o.override, errs)
 			}
 			b.elsewhere[f] = elsewhere{from, c.Column}
 			b.payload = append(b.payload, f)

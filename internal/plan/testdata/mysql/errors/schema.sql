@@ -59,3 +59,10 @@ CREATE TABLE drawn (
     holder varchar(20) NOT NULL DEFAULT '', -- qgen:worker free=''; on claim set "left(sha2(uuid(), 256), 20)"
     done   int NOT NULL DEFAULT 0           -- qgen:status ready=0 running=0 done=1
 ) ENGINE=InnoDB;
+
+-- a time that travels as a number
+CREATE TABLE noted (
+    id      bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    st      varchar(8) NOT NULL, -- qgen:status ready=a running=b done=c
+    note_at timestamp NULL
+) ENGINE=InnoDB;
