@@ -389,6 +389,7 @@ type TextFormat struct {
 // TypeRule says how a column's type appears in Go.
 type TypeRule struct {
 	Go    string `yaml:"go"`
+	Shown string `yaml:"shown"` // the type by whose rule times of another clock are kept in this one
 	Read  string `yaml:"read"`  // slot {column}
 	Write string `yaml:"write"` // slots {arg} and {type}
 	Cast  string `yaml:"cast"`  // the type's name in casts, where its own means something else there

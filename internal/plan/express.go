@@ -648,7 +648,7 @@ func (b *builder) clockKind(c *schema.Column) string {
 		return "text" + local
 	case as != "":
 		return as
-	case c.Type.Class == schema.Timestamp && c.Type.Zone:
+	case c.Type.Class == schema.Timestamp && b.zoned(c):
 		return "timestamptz"
 	case c.Type.Class == schema.Timestamp && b.d.Clocks[c.Type.Name+zone] != nil:
 		return c.Type.Name + zone
@@ -660,6 +660,13 @@ func (b *builder) clockKind(c *schema.Column) string {
 		return "date"
 	}
 	return ""
+}
+
+// zoned reports whether a column knows which moment is meant: its type does, and nothing says that the
+// times which a session is shown are those of another clock.
+func (b *builder) zoned(c *schema.Column) bool {
+	role := b.roles[c]
+	return c.Type.Zone && (!c.Type.Shown || role == nil || role.Clock != "utc")
 }
 
 // clock returns the present, shifted, as a column keeps it.

@@ -332,7 +332,11 @@ func (b *builder) rule(c *schema.Column) dialect.TypeRule {
 	if c.Type.Array {
 		return b.d.Classes[""]
 	}
-	return b.d.Type(b.ruleName(c.Type), string(c.Type.Class))
+	rule := b.d.Type(b.ruleName(c.Type), string(c.Type.Class))
+	if rule.Shown != "" && !b.zoned(c) {
+		rule = b.d.Types[rule.Shown]
+	}
+	return rule
 }
 
 // ruleName is the name of the rule of a type: its own, or with what else is

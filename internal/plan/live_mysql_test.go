@@ -774,3 +774,29 @@ func texts(t *testing.T, rows *sql.Rows) []map[string]string {
 	}
 	return all
 }
+
+// Times that other programs write in UTC are due by the clock of UTC, whatever the session's time zone is.
+func TestTimesShownInUTC(t *testing.T) {
+	for live, engine := range map[string]string{"mysql97": "mysql", "mysql56": "mysql", "mariadb118": "mysql"} {
+		t.Run(live, func(t *testing.T) {
+			c, db := liveCase(t, live, engine, "shown")
+			db.SetMaxOpenConns(1)
+			p := c.variants(t, nil)["notes"]
+			for _, zone := range []string{"+02:00", "-03:00"} {
+				for _, setup := range []string{
+					"DELETE FROM notes",
+					"SET time_zone = '" + zone + "'",
+					"INSERT INTO notes (id, deliver_after) VALUES (1, UTC_TIMESTAMP() - INTERVAL 1 MINUTE), (2, UTC_TIMESTAMP() + INTERVAL 1 HOUR)",
+				} {
+					if _, err := db.Exec(setup); err != nil {
+						t.Fatal(err)
+					}
+				}
+				var ready int
+				if err := db.QueryRow("SELECT count(*) FROM (" + strings.Replace(p.Peek.Statement.SQL, "LIMIT  ?", "LIMIT  9", 1) + ") AS ready").Scan(&ready); err != nil || ready != 1 {
+					t.Errorf("%s: %d jobs are ready: %v", zone, ready, err)
+				}
+			}
+		})
+	}
+}

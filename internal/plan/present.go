@@ -79,7 +79,7 @@ func (s *scope) present(text string, offset int, to *schema.Column) string {
 		if call == partOfArgument {
 			s.misread = true
 		}
-		unzoned := to != nil && to.Type.Class == schema.Timestamp && !to.Type.Zone // a time with zone would be read on the session's clock
+		unzoned := to != nil && to.Type.Class == schema.Timestamp && !s.zoned(to) // a time with zone would be read on the session's clock
 		if to != nil && (e.isValue(at) || unzoned) && s.clockKind(to) != "" {
 			return s.writtenNow(to)
 		}
@@ -339,7 +339,7 @@ func (b *builder) timeAmong(names *queue.Reading, first, last int, bare bool) *s
 			continue
 		}
 		role := b.roles[c]
-		unzoned := c.Type.Class == schema.Timestamp && !c.Type.Zone
+		unzoned := c.Type.Class == schema.Timestamp && !b.zoned(c)
 		if role == nil && unzoned && b.spec.Clock == "" {
 			continue // nothing tells whose clock it shows
 		}

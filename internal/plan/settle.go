@@ -967,7 +967,7 @@ func (s *scope) otherwise(c newColumn) string {
 		return s.value(c.column, *c.value)
 	}
 	// A default is in the session's time zone, and what else is read and written here in that of the clock.
-	if r := s.roles[c.column]; r != nil && r.As == "" && r.Clock == "utc" && c.column.Type.Class == schema.Timestamp && !c.column.Type.Zone && localNow.MatchString(c.column.Default) {
+	if r := s.roles[c.column]; r != nil && r.As == "" && r.Clock == "utc" && c.column.Type.Class == schema.Timestamp && !s.zoned(c.column) && localNow.MatchString(c.column.Default) {
 		return s.writtenNow(c.column)
 	}
 	return s.fallback(c.column)

@@ -92,7 +92,11 @@ func (b *binding) readLeaseTable(l *config.LeaseTable) {
 		if t.As.IsSet() && !b.checkAs(kept, &word{pos: t.As.Pos, values: []literal{asLiteral(t.As)}}) {
 			return nil
 		}
-		s.Times[c] = SideTime{As: kept.As, Clock: orWord(t.Clock.Value, b.spec.Clock), Width: kept.Width}
+		clock := orWord(t.Clock.Value, b.spec.Clock)
+		if c.Type.Zone && !t.Clock.IsSet() {
+			clock = "" // that of the queue is for columns that know no zone
+		}
+		s.Times[c] = SideTime{As: kept.As, Clock: clock, Width: kept.Width}
 		if c.Type.Class == schema.Int && !t.As.IsSet() {
 			b.errorf(t.Pos, "column %q is %s, and nothing says how it counts time", c.Name, c.Type.Raw).
 				WithHint("Say as: epoch for seconds since 1970, epoch_ms, epoch_us or epoch_ns.")

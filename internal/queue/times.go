@@ -380,7 +380,14 @@ func layoutOf(raw string) string {
 
 // readClock sets Column.Clock.
 func (b *binding) readClock(r *role, c *Column) bool {
-	switch {
+	switch clock := b.said(r, "clock"); {
+	case c.As == "" && c.Type.Shown && c.Clock == "" && clock != nil && clock.values[0].text == "utc":
+		c.Clock = "utc"
+		b.note("times of column %q are in UTC whatever the session's time zone is, as other programs write them there: sessions of all programs have to be in one", c.Name)
+		return true
+	case c.As == "" && c.Type.Shown && clock == nil && b.spec.Clock == "utc":
+		b.note("times of column %q are moments, which the session's time zone shows, whatever clock: says of columns without one; clock=utc at the column is for programs that write UTC there in whatever zone", c.Name)
+		return true
 	case c.As == "" && c.Type.Class == schema.Timestamp && c.Type.Zone, strings.HasPrefix(c.As, epoch), c.Width > 0, c.Clock != "":
 		return true
 	case strings.HasPrefix(c.As, textTime) && strings.HasSuffix(c.As, "Z"):

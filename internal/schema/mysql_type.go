@@ -25,7 +25,7 @@ var mysqlTypes = map[string]Type{
 	"tinyblob": {Class: Bytes, Length: 255}, "blob": {Class: Bytes, Length: 65535},
 	"mediumblob": {Class: Bytes, Length: 16777215}, "longblob": {Class: Bytes},
 	"enum": {Class: Text, Enum: true}, "set": {Class: Text},
-	"date": {Class: Date}, "datetime": {Class: Timestamp}, "timestamp": {Class: Timestamp, Zone: true},
+	"date": {Class: Date}, "datetime": {Class: Timestamp}, "timestamp": {Class: Timestamp, Zone: true, Shown: true},
 	"time":     {Class: TimeOfDay},
 	"geometry": {Class: Unknown}, "point": {Class: Unknown}, "vector": {Class: Unknown},
 	"json": {Class: JSON}, "uuid": {Class: UUID}, "inet6": {Class: Text, Length: 45}, "inet4": {Class: Text, Length: 15},

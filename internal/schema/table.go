@@ -299,6 +299,9 @@ type Type struct {
 	Length   int  // of Text and Bytes: the longest value in characters; 0 is no limit (always in SQLite)
 	// Zone: the type knows which moment is meant, whatever zone a session is in.
 	Zone bool // of Timestamp and TimeOfDay
+	// Shown: a literal of a type with Zone has none and is taken by the clock of the session, as are the times
+	// that are shown, so that programs can keep times of another clock in it.
+	Shown bool
 	// Step is the smallest difference that a Timestamp or TimeOfDay keeps, 0 unknown.
 	Step  time.Duration
 	Array bool

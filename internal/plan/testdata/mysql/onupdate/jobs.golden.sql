@@ -36,6 +36,8 @@
 --   advisory     MySQL has no locks on numbers
 --   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
+-- note: times of column "taken" are moments, which the session's time zone shows, whatever clock: says of columns without one; clock=utc at the column is for programs that write UTC there in whatever zone
+-- note: times of column "added" are moments, which the session's time zone shows, whatever clock: says of columns without one; clock=utc at the column is for programs that write UTC there in whatever zone
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: tries are counted in column "tries" when they begin (on=claim)
 -- note: the database would write column "taken" at every change of a row; a step that does not write it sets it to what it is

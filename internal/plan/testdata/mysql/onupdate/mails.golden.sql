@@ -29,6 +29,8 @@
 --   advisory     MySQL has no locks on numbers
 -- * guarded      the old state is compared when a row is taken
 --   pop          a taken row is gone, so it must be asked for
+-- note: times of column "seen" are moments, which the session's time zone shows, whatever clock: says of columns without one; clock=utc at the column is for programs that write UTC there in whatever zone
+-- note: times of column "made" are moments, which the session's time zone shows, whatever clock: says of columns without one; clock=utc at the column is for programs that write UTC there in whatever zone
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: whether the database writes column "made" at every change of a row is a setting of the server (explicit_defaults_for_timestamp); a step that does not write it sets it to what it is
 -- note: the fence is the status, and two claims of one worker look alike: with qgen:claimed at column "seen" beside heartbeat the time there is the fence, which Extend writes as before

@@ -31,6 +31,7 @@
 --   advisory     MySQL has no locks on numbers
 --   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
+-- note: times of column "ended" are moments, which the session's time zone shows, whatever clock: says of columns without one; clock=utc at the column is for programs that write UTC there in whatever zone
 -- note: on retry, column "due" stays as it is, as qgen:on says, and does not get now + {delay} as qgen:due would
 -- note: on release, column "due" gets now as qgen:on says, not now + {delay} as qgen:due would
 -- note: rows are taken as they came, by column "id"; order 1 at column "due" takes them by their time, and reads none that wait for theirs

@@ -30,6 +30,7 @@
 --   advisory     MySQL has no locks on numbers
 --   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
+-- note: times of column "until" are moments, which the session's time zone shows, whatever clock: says of columns without one; clock=utc at the column is for programs that write UTC there in whatever zone
 -- note: a row that waits for its time looks like one that runs: both are hidden by column "until"
 -- note: a row whose claim has run out is claimed again without Recover, so a row at the limit of attempts is not (limit=claim)
 -- note: whether the database writes column "until" at every change of a row is a setting of the server (explicit_defaults_for_timestamp); a step that does not write it sets it to what it is

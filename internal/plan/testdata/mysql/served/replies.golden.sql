@@ -29,6 +29,7 @@
 --   advisory     MySQL has no locks on numbers
 --   guarded      not needed: token comes first
 --   pop          a taken row is gone, so it must be asked for
+-- note: times of column "leased_till" are moments, which the session's time zone shows, whatever clock: says of columns without one; clock=utc at the column is for programs that write UTC there in whatever zone
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: on done, column "leased_till" stays as it is, as qgen:on says, and does not get null as qgen:lease would
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end

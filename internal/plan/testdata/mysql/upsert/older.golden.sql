@@ -30,6 +30,7 @@
 --   advisory     MySQL has no locks on numbers
 -- * guarded      the old state is compared when a row is taken
 --   pop          a taken row is gone, so it must be asked for
+-- note: times of column "seen" are moments, which the session's time zone shows, whatever clock: says of columns without one; clock=utc at the column is for programs that write UTC there in whatever zone
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: the database would write column "seen" at every change of a row; a step that does not write it sets it to what it is
