@@ -683,7 +683,7 @@ func (b *binding) companion(t *Transition, from config.Companion, key *schema.Co
 			WithHint("What a step writes to its own row is said by qgen:on. Name what the others have in common with it: where: {batch: row.batch}.")
 	case len(c.Where) > 0 && !slices.ContainsFunc(c.Where, tied):
 		b.errorf(from.Where[0].Column.Pos, "nothing ties rows of %s to a job", c.QualifiedName()).
-			WithHint("Say which column holds a value of the job's row: where: {job_id: key.id}.")
+			WithHint("Say which column holds a value of the job's row: where: {job_id: key.id}. Rows that only the program knows are written in the transaction that settles the job, with WithTx.")
 	}
 	b.noteNarrow(c, b.narrowerThan(t.Name, c))
 	b.noteOthers(t.Name, c)

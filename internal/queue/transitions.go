@@ -1184,8 +1184,12 @@ func (b *binding) judgeKept() {
 		e := b.errorf(pos, "nothing is left to write when a job is %s", doing[name])
 		switch {
 		case again && b.waits(name, pos):
+			unsettled := ""
+			if b.one("visible") != nil { // what a claim writes there ends by itself
+				unsettled = "; a job that nobody settles is ready when the time of its claim is over"
+			}
 			e.WithHint("Leave it out, and the job is ready when its wait is over: %s.", map[TransitionName]string{
-				Retry: "what backoff says behind the failure", Release: "the delay that Requeue takes, at once where that is 0",
+				Retry: "what backoff says behind the failure" + unsettled, Release: "the delay that Requeue takes, at once where that is 0",
 			}[name])
 		case again:
 			e.WithHint("Leave it out, and the job is ready at once. On a column of qgen:claimed, on %s set now lets it wait for as long as a claim is good.", name)
