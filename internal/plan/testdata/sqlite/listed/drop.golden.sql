@@ -45,8 +45,7 @@ RETURNING rowid, record_id, latency, timestamp;
 -- arguments: 1: new RecordID, 2: new Latency, 3: new Timestamp
 INSERT /* dropq.Enqueue */ INTO events
        (record_id, latency, timestamp)
-VALUES (?1, ?2, ?3)
-RETURNING rowid;
+VALUES (?1, ?2, ?3);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -63,8 +62,7 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  true
-ORDER  BY job_order
-RETURNING rowid;
+ORDER  BY job_order;
 
 -- sql/stats.sql
 -- stats: counts rows by state
