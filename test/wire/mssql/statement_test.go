@@ -530,7 +530,7 @@ func TestBatch(t *testing.T) {
 		statement(text(guarding, "claim"), number(72), varchar("[[7]]")).Rows(columns),
 		statement(text(guarding, "claim_batch_undo"), number(72)).Affected(1),
 		tds.Commit(),
-		statement(text(guarding, "claim_pick"), number(8)).Rows(id),
+		statement(text(guarding, "claim_pick"), number(4)).Rows(id),
 	)
 	lost, err := actionschedulerguardedms.New(db, actionschedulerguardedms.WithWorker("w1")).Claim(t.Context(), 2)
 	check.Err(t, err)

@@ -637,7 +637,7 @@ func TestGuarded(t *testing.T) {
 		oracle.Exec(text("claim"), []int64{1, 3}, "w1"),
 		oracle.Exec(text("claim_read", byID(2)...), 1, 3).Rows(singleColumns, singleRow(1), singleRow(3)),
 		oracle.Commit(),
-		oracle.Exec(text("claim_pick"), 4).Rows(id),
+		oracle.Exec(text("claim_pick"), 2).Rows(id),
 	)
 	jobs, err := guardedora19.New(db, guardedora19.WithWorker("w1")).Claim(t.Context(), 3)
 	check.Err(t, err)

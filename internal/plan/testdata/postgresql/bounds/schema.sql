@@ -1,6 +1,6 @@
 -- Which rows are wanted, a bound of the column says by which they come: the index leads to these, and to no others.
 CREATE TABLE tasks (
-    id           uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    id           bigserial PRIMARY KEY,
     state        text NOT NULL,
     scheduled_at timestamptz NOT NULL
 );

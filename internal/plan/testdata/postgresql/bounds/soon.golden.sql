@@ -42,20 +42,20 @@ RETURNING id, state, scheduled_at;
 -- sql/enqueue.sql
 -- enqueue: a new row, ready while the conditions of the queue hold
 -- locks: nothing that others wait for
--- arguments: 1: new ID, 2: new State, 3: new ScheduledAt
+-- arguments: 1: new State, 2: new ScheduledAt
 INSERT /* soonq.Enqueue */ INTO tasks
-       (id, state, scheduled_at)
-VALUES (coalesce($1::uuid, gen_random_uuid()), $2, $3)
+       (state, scheduled_at)
+VALUES ($1, $2)
 RETURNING id;
 
 -- sql/enqueue_many.sql
 -- enqueue: new rows, ready while the conditions of the queue hold, in the order given
 -- locks: nothing that others wait for
--- arguments: 1: new_batch ID, 2: new_batch State, 3: new_batch ScheduledAt
+-- arguments: 1: new_batch State, 2: new_batch ScheduledAt
 INSERT /* soonq.EnqueueMany */ INTO tasks
-       (id, state, scheduled_at)
-SELECT coalesce(id_new, gen_random_uuid()), state_new, scheduled_at_new
-FROM   unnest($1::uuid[], $2::text[], $3::timestamptz[]) WITH ORDINALITY AS job (id_new, state_new, scheduled_at_new, job_order)
+       (state, scheduled_at)
+SELECT state_new, scheduled_at_new
+FROM   unnest($1::text[], $2::timestamptz[]) WITH ORDINALITY AS job (state_new, scheduled_at_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -96,7 +96,7 @@ SELECT /* soonq.Verify */
            WHEN have.attname IS NULL THEN ' is missing'
            ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
        END
-FROM   (VALUES ('id', 'uuid'),
+FROM   (VALUES ('id', 'bigint'),
                ('state', 'text'),
                ('scheduled_at', 'timestamptz')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
