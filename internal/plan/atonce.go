@@ -205,6 +205,16 @@ func (b *builder) extraOfAll(name queue.TransitionName, t *queue.Transition, own
 	return own
 }
 
+// findsBeside says in a head comment which columns of other tables should be indexed, whose rows a step changes.
+func (b *builder) findsBeside(t *queue.Transition) (text string) {
+	for _, c := range t.With {
+		if c.Verb != "insert" {
+			text += b.findsText(c)
+		}
+	}
+	return text
+}
+
 // besideText says in a head comment what else the statement of a step does.
 func besideText(t *queue.Transition) string {
 	var text string

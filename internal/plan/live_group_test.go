@@ -48,22 +48,8 @@ func TestGroupsAreNotReadWhole(t *testing.T) {
 				if name == "hooks" {
 					args = []any{"k", 1} // its topic
 				}
-				var text string
-				if err := db.QueryRow("EXPLAIN (ANALYZE, BUFFERS, FORMAT json) "+p.Claim.Lock.SQL, args...).Scan(&text); err != nil {
-					t.Fatal(err)
-				}
-				var plans []struct {
-					Plan struct {
-						Hit   int     `json:"Shared Hit Blocks"`
-						Fresh int     `json:"Shared Read Blocks"`
-						Rows  float64 `json:"Actual Rows"`
-					}
-				}
-				if err := json.Unmarshal([]byte(text), &plans); err != nil {
-					t.Fatal(err)
-				}
-				if read := plans[0].Plan.Hit + plans[0].Plan.Fresh; plans[0].Plan.Rows != 1 || read > most {
-					t.Errorf("%s: %v rows are locked, %d pages read\n%s\n%s", name, plans[0].Plan.Rows, read, p.Claim.Lock.SQL, text)
+				if rows, pages, text := explained(t, db, p.Claim.Lock.SQL, args...); rows != 1 || pages > most {
+					t.Errorf("%s: %v rows are locked, %d pages read\n%s\n%s", name, rows, pages, p.Claim.Lock.SQL, text)
 				}
 			}
 		})
@@ -178,22 +164,8 @@ func TestFullGroupsAreFoundOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			var text string
-			if err := db.QueryRow("EXPLAIN (ANALYZE, BUFFERS, FORMAT json) "+p.Claim.Lock.SQL, 3).Scan(&text); err != nil {
-				t.Fatal(err)
-			}
-			var plans []struct {
-				Plan struct {
-					Hit   int     `json:"Shared Hit Blocks"`
-					Fresh int     `json:"Shared Read Blocks"`
-					Rows  float64 `json:"Actual Rows"`
-				}
-			}
-			if err := json.Unmarshal([]byte(text), &plans); err != nil {
-				t.Fatal(err)
-			}
-			if read := plans[0].Plan.Hit + plans[0].Plan.Fresh; plans[0].Plan.Rows != 3 || read > most {
-				t.Errorf("%v rows are locked, want 3; %d pages read\n%s\n%s", plans[0].Plan.Rows, read, p.Claim.Lock.SQL, text)
+			if rows, pages, text := explained(t, db, p.Claim.Lock.SQL, 3); rows != 3 || pages > most {
+				t.Errorf("%v rows are locked, want 3; %d pages read\n%s\n%s", rows, pages, p.Claim.Lock.SQL, text)
 			}
 		})
 	}
@@ -258,4 +230,24 @@ CREATE TABLE accounts (id text PRIMARY KEY)`
 			})
 		}
 	}
+}
+
+// explained runs a statement of PostgreSQL under EXPLAIN, and returns how many rows it gave, how many pages it
+// looked at, and the plan.
+func explained(t *testing.T, db *sql.DB, query string, args ...any) (rows float64, pages int, plan string) {
+	t.Helper()
+	if err := db.QueryRow("EXPLAIN (ANALYZE, BUFFERS, FORMAT json) "+query, args...).Scan(&plan); err != nil {
+		t.Fatal(err)
+	}
+	var plans []struct {
+		Plan struct {
+			Hit   int     `json:"Shared Hit Blocks"`
+			Fresh int     `json:"Shared Read Blocks"`
+			Rows  float64 `json:"Actual Rows"`
+		}
+	}
+	if err := json.Unmarshal([]byte(plan), &plans); err != nil {
+		t.Fatal(err)
+	}
+	return plans[0].Plan.Rows, plans[0].Plan.Hit + plans[0].Plan.Fresh, plan
 }

@@ -43,11 +43,7 @@ func TestClaimsWaitForLockedRows(t *testing.T) {
 				run(holder, change)
 				took := make(chan int, 1)
 				go func() { took <- len(claimOnce(t, db, p.Package, asked)) }()
-				select {
-				case n := <-took:
-					t.Fatalf("%s took %d rows and did not wait for one that is locked", name, n)
-				case <-time.After(300 * time.Millisecond):
-				}
+				stillWaits(t, took, name+" took rows and did not wait for one that is locked")
 				run(holder, after)
 				if err := holder.Commit(); err != nil {
 					t.Fatal(err)
@@ -159,11 +155,7 @@ func TestClaimsWaitForTheirGroup(t *testing.T) {
 				}
 				took := make(chan int, 1)
 				go func() { took <- len(claimOnce(t, db, p, group.account)) }()
-				select {
-				case n := <-took:
-					t.Fatalf("a claim of account %d took %d jobs and did not wait for another", group.account, n)
-				case <-time.After(300 * time.Millisecond):
-				}
+				stillWaits(t, took, fmt.Sprintf("a claim of account %d took jobs and did not wait for another", group.account))
 				if err := holder.Commit(); err != nil {
 					t.Fatal(err)
 				}
@@ -242,11 +234,7 @@ func TestOneStatementWritesOtherTablesAsTheyAre(t *testing.T) {
 				}
 				failed <- id
 			}()
-			select {
-			case id := <-failed:
-				t.Fatalf("Fail did not wait for the row of another table: %s", id)
-			case <-time.After(300 * time.Millisecond):
-			}
+			stillWaits(t, failed, "Fail did not wait for the row of another table")
 			if err := holder.Commit(); err != nil {
 				t.Fatal(err)
 			}
@@ -269,6 +257,16 @@ func TestOneStatementWritesOtherTablesAsTheyAre(t *testing.T) {
 				t.Errorf("a late worker left %d in the other table, not 12 (%v)", queued, err)
 			}
 		})
+	}
+}
+
+// stillWaits fails the test, saying why, where what runs beside it is done within 300 ms.
+func stillWaits[T any](t *testing.T, done <-chan T, why string) {
+	t.Helper()
+	select {
+	case got := <-done:
+		t.Fatalf("%s: %v", why, got)
+	case <-time.After(300 * time.Millisecond):
 	}
 }
 

@@ -250,21 +250,15 @@ func (b *builder) settleHeld(name queue.TransitionName, t *queue.Transition, fil
 			v.Returning[i] = v.Batch.Names[i]
 		}
 	}
-	template := verb + "_batch"
+	template, finds := verb+"_batch", ""
 	if one {
 		if !s.writeBeside(&v, t, rows, held) {
 			return nil
 		}
-		template, moves = template+"_beside", moves+besideText(t)
-	}
-	index := b.keyHead(v)
-	for _, c := range t.With {
-		if one && c.Verb != "insert" {
-			index += b.findsText(c)
-		}
+		template, moves, finds = template+"_beside", moves+besideText(t), b.findsBeside(t)
 	}
 	st.Statement = s.statement(file, template, v, rows,
-		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", index)
+		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", b.keyHead(v)+finds)
 	if beside {
 		b.reserve()
 		st.With, st.Behind = b.companions(name, file, op, held)
