@@ -568,6 +568,9 @@ func (b *builder) canLockAtOnce() (bool, string, string) {
 		return false, "several values of " + plainText(several[0].Column.Name) + " mean ready, so that rows are sorted, and rows that are sorted are all locked first",
 			"Leave strategy= out; or have one value mean ready, or finished rows go (done=delete, done: {move: …})."
 	}
+	if b.keepsOthers() {
+		return false, "rows that are read and passed over stay locked, and other claims may take them", "Leave strategy= out."
+	}
 	return true, "", ""
 }
 

@@ -535,13 +535,57 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 func (b *builder) locksSorted(head string) string {
 	_, rest, found := strings.Cut(head, ", until commit")
 	if !found || !b.sortsLocked() && (!b.can(dialect.LocksSorted) || b.findsFirst() || !b.sortsAsked()) {
-		return head
+		return b.locksPassed(head)
 	}
 	which := "all ready rows"
 	if len(b.topics()) > 0 {
 		which += " of what is asked for"
 	}
 	return "locks: " + which + ", which are sorted first, until commit" + rest
+}
+
+// locksPassed returns what a head says of the locks of a claim, and of those that the server keeps on rows which a
+// condition refuses: no other claim takes them either.
+func (b *builder) locksPassed(head string) string {
+	if !b.keepsRefused() {
+		return head
+	}
+	return withPassed(head)
+}
+
+// passedOver are rows that a server keeps locked though a condition refuses them.
+const passedOver = "those that it reads and passes over"
+
+// withPassed is what a head says of locks where rows that are read and passed over stay locked as well.
+func withPassed(head string) string {
+	rows, rest, found := strings.Cut(head, ", until commit")
+	if !found {
+		return head
+	}
+	rows, more, listed := strings.Cut(rows, ", ")
+	if listed {
+		return rows + ", " + passedOver + ", " + more + ", until commit" + rest
+	}
+	return rows + " and " + passedOver + ", until commit" + rest
+}
+
+// keepsRefused reports whether rows stay locked that a claim reads and no claim would take.
+func (b *builder) keepsRefused() bool {
+	if !b.can(dialect.KeepsRefused) || !b.can(dialect.SkipLocked) || len(b.spec.Key) > 0 && b.findsFirst() {
+		return false
+	}
+	w := b.soughtIndex()
+	ix := b.readBy(w)
+	return ix != nil && !b.byKey(ix) && (b.spec.Group != nil || b.refuseNote(w, ix)+b.waitNote(w, b.columnsOf(ix)) != "")
+}
+
+// readBy is the index of the table that serves, or that which is advised; nil where there is none.
+func (b *builder) readBy(w wanted) *schema.Index {
+	ix := b.serving(w)
+	if ix == nil && len(w.columns) > 0 {
+		ix = b.made(w)
+	}
+	return ix
 }
 
 // sortsLocked reports whether the server locks all ready rows, since it sorts them.
@@ -775,11 +819,31 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 }
 
 // findsFirst reports whether a claim that locks rows finds them without locks before: where
-// the server would lock all that it sorts. What stands behind then locks them by their keys,
-// one after the other, until it has enough.
-func (b *builder) findsFirst() bool {
+// the server would lock all that it sorts, or what it reads for others. What stands behind then
+// locks them by their keys, one after the other, until it has enough.
+func (b *builder) findsFirst() bool { return b.findsSorted() || b.keepsOthers() }
+
+// findsSorted reports whether rows are found first since an index cannot give them in order.
+func (b *builder) findsSorted() bool {
 	inOrder, _, _ := b.canLockInOrder()
 	return b.pkg.Strategy != "hold" && len(b.spec.Key) > 0 && (!inOrder || len(b.apart()) > 0)
+}
+
+// keepsOthers reports whether a claim that locks what it reads would keep locked what it reads for others: the
+// index leads to rows of which the caller says no, another caller says yes, and the server does not unlock them.
+func (b *builder) keepsOthers() bool {
+	if !b.can(dialect.KeepsRefused) || b.spec.Waits || len(b.spec.Key) == 0 || b.claimsOne() {
+		return false
+	}
+	w := b.soughtIndex()
+	ix := b.readBy(w)
+	if ix == nil || b.byKey(ix) {
+		return false // rows are read by the key
+	}
+	unled := func(p *queue.Param) bool {
+		return p.Kind != queue.Argument && !w.ledBy(b.columnsOf(ix), p.Column) // what else an argument tells, a test does
+	}
+	return b.spec.Shard != nil || slices.ContainsFunc(b.spec.Params, unled) || slices.ContainsFunc(b.stateTests(queue.Ready), takesArgument)
 }
 
 // findNulls sets, where the order begins with the time from which rows are ready and a null there is ready as
@@ -817,11 +881,14 @@ func (s *scope) findNulls(v *values) {
 }
 
 // find sets how ready rows are found, up to ahead of each part. Where several values of a
-// column mean ready, the rows of each are a part, which an index gives in queue order. What
-// is written afterwards names the columns of the table in full.
-func (s *scope) find(v *values, ahead string) {
+// column mean ready, the rows of each are a part, which an index gives in queue order.
+func (s *scope) find(v *values, ahead string) { s.findEach(v, ahead, s.apart()) }
+
+// findEach sets how the rows of v.Where are found without locks, up to ahead of each value of those tests. What is
+// written afterwards names the columns of the table in full.
+func (s *scope) findEach(v *values, ahead string, apart []queue.Test) {
 	parts := [][]queue.Test{nil}
-	for _, t := range s.apart() {
+	for _, t := range apart {
 		var longer [][]queue.Test
 		for _, part := range parts {
 			for _, value := range t.Values {
@@ -835,7 +902,7 @@ func (s *scope) find(v *values, ahead string) {
 	f := found{Ahead: ahead}
 	for _, part := range parts {
 		where := slices.Clone(v.Where)
-		for i, t := range s.apart() {
+		for i, t := range apart {
 			where[slices.Index(where, s.test(t))] = s.test(part[i])
 		}
 		f.Parts = append(f.Parts, where)
@@ -1011,13 +1078,17 @@ func (b *builder) holdStatement() *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	v.Where = s.ready()
 	// A transaction is not stopped by its own locks: leave out what it holds.
-	s.listed = true
+	s.listed, s.settle.inner = true, b.keepsOthers()
 	held := s.batchOf(ArgHeld, ArgHeldAll, b.pkg.Key, nil, nil, "_held")
 	v.Held = &held
 	s.inOrder(&v)
 	s.limit(&v, 0)
+	if s.settle.inner {
+		s.find(&v, s.arg(Arg{Kind: ArgAhead}))
+		v.Where = s.ready()
+	}
 	v.Returning, v.Stays = s.read(b.pkg.Fields), b.keepsHeld()
 	s.cursor(&v)
 	return s.statement("claim", "select_lock", v, b.pkg.Fields, "claim: ready rows, held by their locks; nothing is written",
-		"locks: the rows it returns, until commit; passes over rows that are locked", b.readyHead())
+		b.locksPassed("locks: the rows it returns, until commit; passes over rows that are locked"), b.readyHead())
 }

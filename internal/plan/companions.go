@@ -837,9 +837,14 @@ func (b *builder) explainCompanions(t *queue.Transition) string {
 // written for them.
 func (b *builder) sweepLocked(t *queue.Transition, more []queue.Test, file, op, moves string) (step SweepStep) {
 	s, v := b.sweepScope(t), b.base(op)
-	v.Where = s.tests(slices.Concat(t.Tests, more))
+	where := func() []string { return s.tests(slices.Concat(t.Tests, more)) }
+	v.Where = where()
 	s.name(&v, b.sweepIndex(op, t, more))
 	s.limit(&v, 0)
+	if b.keepsPassed(t, more) {
+		s.findEach(&v, v.Limit, nil)
+		v.Where = where()
+	}
 	v.Returning, v.Stays = s.read(b.pkg.Key), !t.Delete
 	s.cursor(&v)
 	name, did := b.lockFile(file)

@@ -276,6 +276,9 @@ func (b *builder) locksAndCrash() {
 	default:
 		p.Locks = "It locks the rows it takes until it commits; another claimer waits for it."
 	}
+	if b.keepsRefused() && !b.sortsLocked() {
+		p.Locks += " The server keeps locked as well what it reads and passes over, which no claim takes."
+	}
 	if b.writesOthers(queue.Claim) && !b.d.SingleWriter {
 		p.Locks += " It writes rows of other jobs as well, and waits for who has those locked: of two claims that wait for each other one is undone and made again."
 	}
@@ -1050,6 +1053,11 @@ func (b *builder) sweepEnds(s *Sweep, steps ...queue.TransitionName) {
 		locks = "It locks the rows it changes until it commits; of two statements that meet, one is undone and made again."
 	case !b.passes(looks):
 		locks = "It locks the rows it changes until it commits and waits for rows that others hold."
+	}
+	if keeps := func(step SweepStep) bool {
+		return strings.Contains(strings.Join(step.Statement.Head, "\n"), passedOver)
+	}; slices.ContainsFunc(s.Steps, keeps) {
+		locks += " The server keeps locked as well what it reads and passes over."
 	}
 	if b.writesLockless() {
 		locks, crash = alone, "A crash can leave a part of the rows changed."

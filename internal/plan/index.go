@@ -121,7 +121,7 @@ func (b *builder) claimIndex() wanted {
 		}
 		w.fixed = len(w.columns)
 	}
-	if w.named = true; !b.locksTable() && !b.findsFirst() {
+	if w.named = true; !b.locksTable() && !b.findsSorted() {
 		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
 	w.why += "; it takes the place of " + b.calledIndex(ix) + ", which the server drops once another begins with its columns, so that no statement names it"
@@ -299,7 +299,7 @@ func (b *builder) readyIndex(unordered bool) wanted {
 	if w.sorted && len(w.columns) == 0 && len(w.predicate()) > 0 {
 		w.columns = b.anyKeys()
 	}
-	if !w.sorted && len(b.spec.Order) > 0 && !b.locksTable() && !b.findsFirst() {
+	if !w.sorted && len(b.spec.Order) > 0 && !b.locksTable() && !b.findsSorted() {
 		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
 	if len(w.columns) > 0 && b.lacksNulls(b.made(w), b.askedOf(w)) {
@@ -1639,6 +1639,12 @@ func (b *builder) indexText(w wanted) string {
 	return plainText(text)
 }
 
+// byKey reports whether the index is that of the primary key.
+func (b *builder) byKey(ix *schema.Index) bool {
+	pk := b.spec.Table.PrimaryKey
+	return pk != nil && pk.Index() == ix
+}
+
 // existingText describes an index of the table on one line of a comment.
 func (b *builder) existingText(ix *schema.Index) string {
 	w := wanted{beside: ix.Include}
@@ -1650,7 +1656,7 @@ func (b *builder) existingText(ix *schema.Index) string {
 		w.columns = append(w.columns, k)
 	}
 	text := b.indexText(w)
-	if pk := b.spec.Table.PrimaryKey; pk != nil && pk.Index() == ix {
+	if b.byKey(ix) {
 		text = "the primary key " + text
 	} else if ix.Auto {
 		text = "the unique key " + text

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
@@ -605,6 +606,87 @@ func TestRecoverLocksNoReadyRows(t *testing.T) {
 			}
 			if free != ready {
 				t.Errorf("of %d ready rows %d are free beside Recover", ready, free)
+			}
+		})
+	}
+}
+
+// What a claim of one kind reads and passes over is free for claims of another, also where the server keeps the locks
+// of rows that a condition refuses.
+func TestRefusedRowsAreFree(t *testing.T) {
+	const of = 50
+	for _, live := range []struct{ name, engine string }{{"mysql97", "mysql"}, {"mariadb1011", "mariadb"}, {"mariadb118", "mariadb"}} {
+		t.Run(live.name, func(t *testing.T) {
+			c, _ := casePlan(t, "mariadb", "refused", "jobs")
+			c.engine = live.engine
+			c.config = strings.NewReplacer("mariadb", live.engine, `"10.11"`, map[string]string{"mysql": `"8.4"`, "mariadb": `"10.11"`}[live.engine]).Replace(c.config)
+			packages := c.variants(t, nil)
+			db, run := ownMySQL(t, servers.DSN(t, live.name))
+			db.SetMaxOpenConns(0) // each claim keeps its own
+			run(db, c.ddl)
+			for i := range of {
+				run(db, fmt.Sprintf("INSERT INTO jobs (id, kind) VALUES (%d, 'late'), (%d, 'soon')", 2*i+1, 2*i+2))
+				run(db, fmt.Sprintf("INSERT INTO calls (id, kind) VALUES (%d, 'late'), (%d, 'soon')", 2*i+1, 2*i+2))
+			}
+			begin := func() *sql.Tx {
+				t.Helper()
+				tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = tx.Rollback() })
+				return tx
+			}
+			claim := func(tx *sql.Tx, st *Statement, kind string, limit int) (keys []string) {
+				t.Helper()
+				var args []any
+				for _, a := range st.Args {
+					switch a.Kind {
+					case ArgParam, ArgParamList:
+						args = append(args, kind)
+					case ArgAhead:
+						args = append(args, AheadTimes*limit+AheadMore)
+					case ArgHeldList:
+						args = append(args, 0)
+					default:
+						args = append(args, limit)
+					}
+				}
+				rows, err := tx.Query(st.SQL, args...)
+				if err != nil {
+					t.Fatalf("%v\n%s", err, st.SQL)
+				}
+				defer func() { _ = rows.Close() }()
+				columns, err := rows.Columns()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for rows.Next() {
+					values := make([]any, len(columns))
+					var key string
+					for i := range values {
+						values[i] = new(any)
+					}
+					values[0] = &key
+					if err := rows.Scan(values...); err != nil {
+						t.Fatal(err)
+					}
+					keys = append(keys, key)
+				}
+				if err := rows.Err(); err != nil {
+					t.Fatal(err)
+				}
+				return keys
+			}
+			for _, table := range []string{"jobs", "calls"} {
+				p := packages[table]
+				st := cmp.Or(p.Claim.Lock, p.Claim.Statement)
+				if last := claim(begin(), st, "soon", of); len(last) != of {
+					t.Fatalf("%s: %d rows of %d are claimed", table, len(last), of)
+				}
+				if others := claim(begin(), st, "late", 3); !slices.Equal(others, []string{"1", "3", "5"}) {
+					t.Errorf("%s: beside a claim of another kind one finds %v\n%s", table, others, st.SQL)
+				}
 			}
 		})
 	}

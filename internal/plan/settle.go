@@ -589,8 +589,29 @@ func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, move
 	verb, rows := s.act(&v, t), b.counted()
 	s.returns(&v, verb, rows)
 	s.taken(&v)
-	return s.statement(file, verb+"_some"+suffix, v, rows, file+": "+moves,
-		"locks: the rows it writes, until commit; passes over rows that are locked", b.sweepHead(t, more))
+	locks := "locks: the rows it writes, until commit; passes over rows that are locked"
+	if b.keepsPassed(t, more) {
+		locks = withPassed(locks) // a query within an UPDATE or DELETE locks what it reads: to find them first spares nothing
+	}
+	return s.statement(file, verb+"_some"+suffix, v, rows, file+": "+moves, locks, b.sweepHead(t, more))
+}
+
+// keepsPassed reports whether a sweep that locks the rows it looks for would keep others locked as well: those that an
+// index leads to and a test refuses, which the server does not unlock. Rows whose tries are spent are few.
+func (b *builder) keepsPassed(t *queue.Transition, more []queue.Test) bool {
+	if !b.can(dialect.KeepsRefused) || len(b.spec.Key) == 0 {
+		return false
+	}
+	tests := slices.Concat(t.Tests, more)
+	if a := b.spec.Attempts; a != nil {
+		tests = slices.DeleteFunc(tests, func(t queue.Test) bool { return t.Column == a.Column })
+	}
+	by, _, rest := b.ledTo(tests)
+	if w, ok := b.expiredIndex(); ok && len(more) > 0 && b.findsExpired(w) && len(rest) > 0 {
+		by = b.made(w)
+		_, rest = b.leads(by, tests)
+	}
+	return by == nil || len(rest) > 0
 }
 
 // sweepScope is where a sweep's expressions take their arguments from.

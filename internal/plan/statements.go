@@ -205,6 +205,7 @@ type settleScope struct {
 	delay  bool // the caller may give a delay, 0 leaves the due time alone
 	joined bool // the batch is joined as a table even where a list would do
 	small  bool // the table is so small that a join would rather read it whole
+	inner  bool // what the batch leaves out stands in a query within the statement
 	late   bool // the transaction may have begun long ago: the present is that of the statement
 }
 
@@ -907,6 +908,9 @@ func (s *scope) writeOut(b *batch, one ArgKind, keys, held, extra []*Field) {
 	switch one {
 	case ArgHeld:
 		held := "\nAND    NOT (" + all(b.Match) + ")"
+		if s.settle.inner {
+			held = strings.Replace(held, "\n", "\n           ", 1)
+		}
 		b.List = s.list(Arg{Kind: ArgHeldList, Batch: keys, First: held, More: held, Pad: true})
 	case ArgNewBatch:
 	default:

@@ -17,8 +17,9 @@ var (
 // returns how many rows it changed. Any number of processes may call it; once per lease is often
 // enough.
 //
-// It locks the rows it changes until it commits and passes over rows that others hold. A crash
-// leaves it done as a whole or not at all.
+// It locks the rows it changes until it commits and passes over rows that others hold. The
+// server keeps locked as well what it reads and passes over. A crash leaves it done as a whole
+// or not at all.
 //
 // Its SQL is sql/recover.sql.
 func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {

@@ -26,9 +26,10 @@
 // began. A claim can come back with fewer jobs than are ready: it passes over groups that
 // another claims from at that moment.
 //
-// It locks the rows it takes until it commits and passes over rows that others hold. A worker
-// that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again, and those without tries left failed.
+// It locks the rows it takes until it commits and passes over rows that others hold. The server
+// keeps locked as well what it reads and passes over, which no claim takes. A worker that dies
+// leaves its jobs running until their claim expires; then Recover makes them ready again, and
+// those without tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_groupedmaria106_ready and jobs_groupedmaria106_line.

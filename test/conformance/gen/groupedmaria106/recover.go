@@ -21,8 +21,9 @@ var (
 // Those without tries left become failed. It returns how many rows it changed. Any number of
 // processes may call it; once per lease is often enough.
 //
-// It locks the rows it changes until it commits and passes over rows that others hold. A crash
-// leaves each of its parts done as a whole or not at all.
+// It locks the rows it changes until it commits and passes over rows that others hold. The
+// server keeps locked as well what it reads and passes over. A crash leaves each of its parts
+// done as a whole or not at all.
 //
 // Its SQL is sql/recover.sql and sql/recover_failed.sql.
 func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {

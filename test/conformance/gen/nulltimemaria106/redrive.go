@@ -16,8 +16,9 @@ var (
 // Redrive makes up to limit failed jobs ready again, as if they had never been tried, and
 // returns how many.
 //
-// It locks the rows it changes until it commits and passes over rows that others hold. A crash
-// leaves it done as a whole or not at all.
+// It locks the rows it changes until it commits and passes over rows that others hold. The
+// server keeps locked as well what it reads and passes over. A crash leaves it done as a whole
+// or not at all.
 //
 // Its SQL is sql/redrive.sql.
 func (q *Queue) Redrive(ctx context.Context, limit int) (n int, err error) {

@@ -21,8 +21,9 @@ var (
 // Purge deletes up to limit finished rows that are older than olderThan, by the database's
 // clock, and returns how many. Call it in batches of some thousand until it returns 0.
 //
-// It locks the rows it changes until it commits and passes over rows that others hold. A crash
-// leaves it done as a whole or not at all.
+// It locks the rows it changes until it commits and passes over rows that others hold. The
+// server keeps locked as well what it reads and passes over. A crash leaves it done as a whole
+// or not at all.
 //
 // Its SQL is sql/purge_failed.sql and sql/purge_left.sql.
 func (q *Queue) Purge(ctx context.Context, olderThan time.Duration, limit int) (n int, err error) {

@@ -33,10 +33,11 @@ var (
 // transaction it adds one row to wp_actionscheduler_claims (its claim_id is the token of all the
 // jobs). Where it takes none, no row of wp_actionscheduler_claims is left.
 //
-// It locks the rows it takes until it commits and passes over rows that others hold. A worker
-// that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again, and those without tries left failed. In the caller's transaction an error may leave a
-// part of it: roll back.
+// It locks the rows it takes until it commits and passes over rows that others hold. The server
+// keeps locked as well what it reads and passes over, which no claim takes. A worker that dies
+// leaves its jobs running until their claim expires; then Recover makes them ready again, and
+// those without tries left failed. In the caller's transaction an error may leave a part of it:
+// roll back.
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //

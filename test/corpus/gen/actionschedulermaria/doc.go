@@ -24,9 +24,10 @@
 // claim. A worker that comes late gets ErrLost and changes nothing. The rows of claims that have
 // ended stay there: one may go when no job holds its claim_id.
 //
-// It locks the rows it takes until it commits and passes over rows that others hold. A worker
-// that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again, and those without tries left failed.
+// It locks the rows it takes until it commits and passes over rows that others hold. The server
+// keeps locked as well what it reads and passes over, which no claim takes. A worker that dies
+// leaves its jobs running until their claim expires; then Recover makes them ready again, and
+// those without tries left failed.
 //
 // Besides the queue's own rows it writes wp_actionscheduler_logs (Enqueue, Purge);
 // wp_actionscheduler_claims (Claim), each in the transaction of the operation. A job whose claim

@@ -22,8 +22,9 @@
 // began. A claim can come back with fewer jobs than are ready: it passes over groups that
 // another claims from at that moment.
 //
-// It locks the rows it takes until it commits and passes over rows that others hold. A worker
-// that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+// It locks the rows it takes until it commits and passes over rows that others hold. The server
+// keeps locked as well what it reads and passes over, which no claim takes. A worker that dies
+// leaves its jobs running for good: nothing in the table tells that it is gone.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates calls_ready and
 // calls_line.

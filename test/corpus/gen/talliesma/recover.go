@@ -30,9 +30,10 @@ var (
 // in the same transaction. It returns how many rows it changed. Any number of processes may call
 // it; once per lease is often enough.
 //
-// It locks the rows it changes until it commits and passes over rows that others hold. A crash
-// leaves each of its parts done as a whole or not at all. In the caller's transaction an error
-// may leave a part of it: roll back.
+// It locks the rows it changes until it commits and passes over rows that others hold. The
+// server keeps locked as well what it reads and passes over. A crash leaves each of its parts
+// done as a whole or not at all. In the caller's transaction an error may leave a part of it:
+// roll back.
 //
 // It touches 4,096 rows at most: the server takes 65,535 values.
 //
@@ -47,7 +48,7 @@ func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {
 	defer func() { q.hook.After(ctx, "recover", n, err) }()
 	err = q.transact(ctx, "recover", func(db DBTX) error {
 		n = 0
-		held, err := query(ctx, db, scanCandidate, recoverLockSQL, limit)
+		held, err := query(ctx, db, scanCandidate, recoverLockSQL, limit, limit)
 		if err != nil || len(held) == 0 {
 			return err
 		}

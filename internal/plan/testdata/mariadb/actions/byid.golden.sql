@@ -191,7 +191,7 @@ WHERE  (id = ?);
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: (till, state)
 -- isolation: read committed
 -- arguments: 1: limit

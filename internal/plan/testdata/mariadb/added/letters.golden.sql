@@ -185,7 +185,7 @@ WHERE  (id = ?);
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
@@ -223,13 +223,22 @@ SET    state = 'new',
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id); it reads those that are not old enough as well, which one on (state, ended) would not
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: limit, 3: older, 4: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* lettersq.Purge */
-       id
-FROM   letters
-WHERE  state = 'sent'
-AND    ended <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
+       letters.id
+FROM   (
+           SELECT id AS candidate_1
+           FROM   letters
+           WHERE  state = 'sent'
+           AND    ended <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN letters FORCE INDEX (PRIMARY) ON letters.id = candidate.candidate_1
+WHERE  letters.state = 'sent'
+AND    letters.ended <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
@@ -272,13 +281,22 @@ AND    state = 'sent';
 -- purge_failed: locks rows, which purge_failed.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id); it reads those that are not old enough as well, which one on (state, ended) would not
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: limit, 3: older, 4: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* lettersq.Purge */
-       id
-FROM   letters
-WHERE  state = 'error'
-AND    ended <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
+       letters.id
+FROM   (
+           SELECT id AS candidate_1
+           FROM   letters
+           WHERE  state = 'error'
+           AND    ended <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN letters FORCE INDEX (PRIMARY) ON letters.id = candidate.candidate_1
+WHERE  letters.state = 'error'
+AND    letters.ended <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 

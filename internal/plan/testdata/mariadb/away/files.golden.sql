@@ -260,13 +260,22 @@ WHERE  (id = ?);
 -- recover: locks rows, which recover.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (lease_till)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: limit, 2: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* filesq.Recover */
-       id
-FROM   files_acquired
-WHERE  tries < 5
-AND    lease_till <= UTC_TIMESTAMP(6)
+       files_acquired.id
+FROM   (
+           SELECT id AS candidate_1
+           FROM   files_acquired
+           WHERE  tries < 5
+           AND    lease_till <= UTC_TIMESTAMP(6)
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN files_acquired FORCE INDEX (PRIMARY) ON files_acquired.id = candidate.candidate_1
+WHERE  files_acquired.tries < 5
+AND    files_acquired.lease_till <= UTC_TIMESTAMP(6)
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
@@ -297,13 +306,22 @@ AND    tries < 5;
 -- recover_failed: locks rows, which recover_failed.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (lease_till)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: limit, 2: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* filesq.Recover */
-       id
-FROM   files_acquired
-WHERE  tries >= 5
-AND    lease_till <= UTC_TIMESTAMP(6)
+       files_acquired.id
+FROM   (
+           SELECT id AS candidate_1
+           FROM   files_acquired
+           WHERE  tries >= 5
+           AND    lease_till <= UTC_TIMESTAMP(6)
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN files_acquired FORCE INDEX (PRIMARY) ON files_acquired.id = candidate.candidate_1
+WHERE  files_acquired.tries >= 5
+AND    files_acquired.lease_till <= UTC_TIMESTAMP(6)
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 

@@ -14,7 +14,7 @@
 --
 -- A job never ends: Complete makes it ready again, due when the caller says with each. Who wants one to end deletes its row.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It locks the rows it takes until it commits and passes over rows that others hold. The server keeps locked as well what it reads and passes over, which no claim takes. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates asked_ready.
 --
@@ -38,7 +38,7 @@
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes
--- locks: the rows it returns, until commit; passes over rows that are locked
+-- locks: the rows it returns and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: worker Holder, 2: limit

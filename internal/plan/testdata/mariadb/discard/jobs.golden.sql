@@ -260,7 +260,7 @@ AND    status = 3;
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: (status, ref), which finds the rows that somebody has by status
 -- isolation: read committed
 -- arguments: 1: limit

@@ -16,7 +16,7 @@
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
+-- It locks the rows it takes until it commits and passes over rows that others hold. The server keeps locked as well what it reads and passes over, which no claim takes. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -36,7 +36,7 @@
 
 -- sql/claim.sql
 -- claim: ready to running
--- locks: the rows it takes, until commit; passes over rows that are locked
+-- locks: the rows it takes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: email_ready (state, kind, priority, created_at, msg_id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: limit, 3: token Token
@@ -147,7 +147,7 @@ RETURNING msg_id, CAST(lease_till AS CHAR);
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: email_ready (state, kind, priority, created_at, msg_id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
@@ -167,7 +167,7 @@ SET    state = 'N',
 
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: email_ready (state, kind, priority, created_at, msg_id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
@@ -206,7 +206,7 @@ SET    state = 'N',
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: email_ready (state, kind, priority, created_at, msg_id); it reads those that are not old enough as well, which one on (state, created_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
@@ -223,7 +223,7 @@ FROM   (
 
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: email_ready (state, kind, priority, created_at, msg_id); it reads those that are not old enough as well, which one on (state, created_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit

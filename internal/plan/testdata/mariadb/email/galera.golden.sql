@@ -245,7 +245,7 @@ WHERE  (msg_id = ?);
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; waits for rows that are locked
 -- index: email_ready (state, kind, priority, created_at, msg_id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
@@ -265,7 +265,7 @@ SET    state = 'N',
 
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; waits for rows that are locked
 -- index: email_ready (state, kind, priority, created_at, msg_id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
@@ -304,7 +304,7 @@ SET    state = 'N',
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; waits for rows that are locked
 -- index: email_ready (state, kind, priority, created_at, msg_id); it reads those that are not old enough as well, which one on (state, created_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit
@@ -321,7 +321,7 @@ FROM   (
 
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; waits for rows that are locked
 -- index: email_ready (state, kind, priority, created_at, msg_id); it reads those that are not old enough as well, which one on (state, created_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit

@@ -18,7 +18,7 @@
 --
 -- Of the jobs that are alike in site_id, at most as many run at once as this says: select max_jobs from settings where id = {row}.site_id; a claim locks the row of settings that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED, since at another level the rows would be counted as they were when it began. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
+-- It locks the rows it takes until it commits and passes over rows that others hold. The server keeps locked as well what it reads and passes over, which no claim takes. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates exports_settled_ready and exports_sites_line.
 --
@@ -43,7 +43,7 @@
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
--- locks: the rows it returns, until commit; passes over rows that are locked
+-- locks: the rows it returns and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: (state, id)
 -- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed

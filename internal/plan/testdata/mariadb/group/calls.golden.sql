@@ -14,7 +14,7 @@
 --
 -- Of the jobs that are alike in tenant, at most 2 run at once; a claim locks the row of tenants that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED, since at another level the rows would be counted as they were when it began. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It locks the rows it takes until it commits and passes over rows that others hold. The server keeps locked as well what it reads and passes over, which no claim takes. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates calls_ready and calls_line.
 --
@@ -39,7 +39,7 @@
 
 -- sql/claim.sql
 -- claim: ready to running
--- locks: the rows it finds, and the row of tenants for each group that they are of, until commit; passes over rows and groups that are locked
+-- locks: the rows it finds, those that it reads and passes over, and the row of tenants for each group that they are of, until commit; passes over rows and groups that are locked
 -- index: (state, kind, weight DESC, id, part)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: param kind string, 3: param kind string, 4: limit, 5: param kind string, 6: token Held, 7: token Held

@@ -290,7 +290,7 @@ WHERE  (id = ?);
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: (state, kind, weight DESC, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit

@@ -71,7 +71,7 @@ FROM   (
 
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: (processed, id); it reads those that are not old enough as well, which one on (processed, until_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit

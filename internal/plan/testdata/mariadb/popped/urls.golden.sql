@@ -55,7 +55,7 @@ WHERE  (id = ?);
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: (processed, job, id); it reads those that are not old enough as well, which one on (processed, seen) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit

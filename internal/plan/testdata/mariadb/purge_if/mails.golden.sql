@@ -132,7 +132,7 @@ AND    sent = 2;
 
 -- sql/purge.sql
 -- purge: rows for which purge_if holds, to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: whichever finds the rows of purge_if
 -- isolation: read committed
 -- arguments: 1: param before time.Time, 2: param host string, 3: limit

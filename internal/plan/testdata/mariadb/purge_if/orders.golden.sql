@@ -153,11 +153,20 @@ SET    state = 0;
 -- purge: locks rows, which purge.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: whichever finds the rows of purge_if
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
--- arguments: 1: param state int, 2: limit
+-- arguments: 1: param state int, 2: limit, 3: param state int, 4: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* ordersq.Purge */
-       id
-FROM   orders
+       orders.id
+FROM   (
+           SELECT id AS candidate_1
+           FROM   orders
+           WHERE  (state in (?, 3))
+           AND    (kind = 'mail')
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN orders FORCE INDEX (PRIMARY) ON orders.id = candidate.candidate_1
 WHERE  (state in (?, 3))
 AND    (kind = 'mail')
 LIMIT  ?

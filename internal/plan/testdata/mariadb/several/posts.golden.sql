@@ -69,7 +69,7 @@ AND    state IN ('new', 'again');
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough; one on (state) would find them
 -- isolation: read committed
 -- arguments: 1: limit

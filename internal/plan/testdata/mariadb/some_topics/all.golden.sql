@@ -31,17 +31,28 @@
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
--- locks: all ready rows of what is asked for, which are sorted first, until commit; passes over rows that are locked
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (lease_id); the ready rows are then sorted
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
--- arguments: 1: param_list leaseID []string, 2: param eventType string, 3: limit
+-- arguments: 1: param_list leaseID []string, 2: param eventType string, 3: ahead, 4: param_list leaseID []string, 5: param eventType string, 6: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* allq.Claim */
-       id, lease_id, event_type
-FROM   events IGNORE INDEX FOR ORDER BY (PRIMARY)
-WHERE  status IN ('UNDONE', 'DONE')
-AND    lease_id IN (?)
-AND    event_type = ?
-ORDER  BY id
+       events.id, events.lease_id, events.event_type
+FROM   (
+           SELECT id AS candidate_1
+           FROM   events IGNORE INDEX FOR ORDER BY (PRIMARY)
+           WHERE  status IN ('UNDONE', 'DONE')
+           AND    lease_id IN (?)
+           AND    event_type = ?
+           ORDER  BY id
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN events FORCE INDEX (PRIMARY) ON events.id = candidate.candidate_1
+WHERE  events.status IN ('UNDONE', 'DONE')
+AND    events.lease_id IN (?)
+AND    events.event_type = ?
+ORDER  BY candidate.candidate_1
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 

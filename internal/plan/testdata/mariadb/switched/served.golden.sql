@@ -133,7 +133,7 @@ AND    running = 1;
 
 -- sql/recover.sql
 -- recover: running to ready, when the program starts
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit

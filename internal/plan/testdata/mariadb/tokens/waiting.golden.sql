@@ -202,12 +202,20 @@ WHERE  ((id = ? AND handle = ?));
 -- recover: locks rows, which recover.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (taken)
+-- snapshot: from 11.6.2 on the server would refuse a row that others wrote while it read (error 1020); EXPLAIN goes behind the setting
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: limit, 2: limit
+/*M!110602 SET STATEMENT innodb_snapshot_isolation = OFF FOR */
 SELECT /* waitingq.Recover */
-       id
-FROM   active
-WHERE  taken <= UTC_TIMESTAMP(6) - INTERVAL 30 SECOND
+       active.id
+FROM   (
+           SELECT id AS candidate_1
+           FROM   active
+           WHERE  taken <= UTC_TIMESTAMP(6) - INTERVAL 30 SECOND
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN active FORCE INDEX (PRIMARY) ON active.id = candidate.candidate_1
+WHERE  active.taken <= UTC_TIMESTAMP(6) - INTERVAL 30 SECOND
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 

@@ -182,7 +182,7 @@ WHERE  ((file_id = ? AND data_type = ?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: (pending, is_deleted, file_id, data_type), which finds the rows that somebody has by pending
 -- isolation: read committed
 -- arguments: 1: limit
@@ -202,7 +202,7 @@ SET    synced = NULL,
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: (pending, is_deleted, file_id, data_type); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
