@@ -576,7 +576,11 @@ func (b *builder) keepsRefused() bool {
 	}
 	w := b.soughtIndex()
 	ix := b.readBy(w)
-	return ix != nil && !b.byKey(ix) && (b.spec.Group != nil || b.refuseNote(w, ix)+b.waitNote(w, b.columnsOf(ix)) != "")
+	if ix == nil || b.byKey(ix) {
+		return false
+	}
+	_, rest := b.leads(ix, b.stateTests(queue.Ready))
+	return b.spec.Group != nil || len(rest) > 0 || b.waitNote(w, b.columnsOf(ix)) != ""
 }
 
 // readBy is the index of the table that serves, or that which is advised; nil where there is none.
@@ -598,12 +602,14 @@ func (b *builder) sortsLocked() bool {
 	return sorts && len(b.spec.Order) > 0 && (!given || len(b.several()) > 0 && !b.namedInOrder() || b.sortsAsked())
 }
 
-// namedInOrder reports whether the unique index that finds the rows which a caller names has them in the order of
-// the queue.
-func (b *builder) namedInOrder() bool {
-	w := b.claimIndex()
-	ix, how := b.best(b.spec.Table.Indexes, w)
-	if how != single {
+// namedInOrder reports whether the index that finds the rows which a caller names has them in the order of the
+// queue.
+func (b *builder) namedInOrder() bool { return b.hasInOrder(b.best(b.spec.Table.Indexes, b.claimIndex())) }
+
+// hasInOrder reports whether an index that serves so has the rows that a caller names in the order of the queue: a
+// unique one, or one that has one value in all columns before those.
+func (b *builder) hasInOrder(ix *schema.Index, how service) bool {
+	if how != single && how != asked {
 		return false
 	}
 	var ordered []indexKey
@@ -611,6 +617,11 @@ func (b *builder) namedInOrder() bool {
 		ordered = append(ordered, indexKey{column: o.Column, sql: o.SQL, desc: o.Desc, nulls: o.Nulls})
 	}
 	lists := b.listed()
+	if how == asked {
+		columns := b.columnsOf(ix)
+		n := slices.IndexFunc(columns, func(c schema.IndexColumn) bool { return !slices.Contains(b.topics(), c.Column) || slices.Contains(lists, c.Column) })
+		return n > 0 && (b.gives(columns[n:], nil, nil, ordered) || b.gives(columns[n:], nil, nil, reversed(ordered)))
+	}
 	for n, c := range ix.Columns {
 		if slices.Contains(lists, c.Column) {
 			rest := ix.Columns[n:] // what stands before has one value

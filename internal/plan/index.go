@@ -1338,7 +1338,11 @@ func (ix *Index) serve(b *builder, have *schema.Index, how service, w wanted) {
 		ix.Why += b.passesRunning(have)
 	case asked:
 		ix.Why = "serves Claim: the rows of each value that is asked for"
-		if len(b.claimOrder()) > 0 {
+		switch {
+		case len(b.claimOrder()) == 0:
+		case b.hasInOrder(have, how):
+			ix.Why += ", in queue order"
+		default:
 			ix.Why += ", which are then sorted"
 		}
 		for _, c := range b.unled(have) {
@@ -1713,7 +1717,7 @@ func (b *builder) usesHead(w wanted) string {
 		}
 	case how == few:
 		_, text = b.foundAmong(have, text)
-	case how == sought, w.kind == claim.kind && w.sorted && len(w.columns) > 0 && how != single && len(b.claimOrder()) > 0:
+	case how == sought, w.kind == claim.kind && w.sorted && len(w.columns) > 0 && how != single && !(how == asked && b.namedInOrder()) && len(b.claimOrder()) > 0:
 		text += thenSorted
 	case how == passing:
 		text += b.passesRunning(have)
@@ -2172,7 +2176,7 @@ func (b *builder) seeks(ix *schema.Index, w wanted) bool {
 func (b *builder) sortsAsked() bool {
 	w := b.claimIndex()
 	_, how := b.best(b.spec.Table.Indexes, w)
-	return how == asked || how == sought || (how == wholly || w.named) && w.sorted && b.meansRows() || how == single && !b.namedInOrder()
+	return how == asked && !b.namedInOrder() || how == sought || (how == wholly || w.named) && w.sorted && b.meansRows() || how == single && !b.namedInOrder()
 }
 
 // topics returns the columns of which every caller of a claim says the values.

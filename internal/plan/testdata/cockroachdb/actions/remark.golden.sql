@@ -28,7 +28,7 @@
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: jobs_host (host); the ready rows are then sorted
+-- index: jobs_host (host)
 -- arguments: 1: given reason *string, 2: param host string, 3: limit
 UPDATE /* remarkq.Claim */ jobs
 SET    reason = $1
@@ -61,7 +61,7 @@ AND    host = $1;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: jobs_host (host); the ready rows are then sorted
+-- index: jobs_host (host)
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Peek */
        id, host, priority, till
@@ -117,4 +117,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: the rows of each value that is asked for, which are then sorted: jobs_host serves already
+-- serves Claim: the rows of each value that is asked for, in queue order: jobs_host serves already

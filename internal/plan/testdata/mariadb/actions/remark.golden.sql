@@ -6,7 +6,7 @@
 --
 -- There is nothing to settle: Claim changes rows, and that is all.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
+-- It locks the rows it takes until it commits and passes over rows that others hold. The server keeps locked as well what it reads and passes over, which no claim takes. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -26,8 +26,8 @@
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
--- locks: all ready rows of what is asked for, which are sorted first, until commit; passes over rows that are locked
--- index: jobs_host (host); the ready rows are then sorted
+-- locks: the rows it returns and those that it reads and passes over, until commit; passes over rows that are locked
+-- index: jobs_host (host)
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Claim */
@@ -72,7 +72,7 @@ AND    host = ?;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: jobs_host (host); the ready rows are then sorted
+-- index: jobs_host (host)
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Peek */
@@ -156,4 +156,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: the rows of each value that is asked for, which are then sorted: jobs_host serves already
+-- serves Claim: the rows of each value that is asked for, in queue order: jobs_host serves already

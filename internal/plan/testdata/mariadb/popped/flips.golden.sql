@@ -8,7 +8,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies loses the jobs it took.
+-- It locks the rows it takes until it commits and passes over rows that others hold. The server keeps locked as well what it reads and passes over, which no claim takes. A worker that dies loses the jobs it took.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates flips_ready.
 --
@@ -29,7 +29,7 @@
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
--- locks: the rows it returns, until commit; passes over rows that are locked
+-- locks: the rows it returns and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: (processed, id)
 -- isolation: read committed
 -- arguments: 1: limit

@@ -13,7 +13,7 @@
 --
 -- A job never ends: Complete makes it ready again, due after the time that the row adds to last_run. Who wants one to end deletes its row.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until the program starts again; then Recover makes them ready again.
+-- It locks the rows it takes until it commits and passes over rows that others hold. The server keeps locked as well what it reads and passes over, which no claim takes. A worker that dies leaves its jobs running until the program starts again; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates syncs_ready.
 --
@@ -35,7 +35,7 @@
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes
--- locks: the rows it returns, until commit; passes over rows that are locked
+-- locks: the rows it returns and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: (running, active, last_run, id)
 -- isolation: read committed
 -- arguments: 1: limit

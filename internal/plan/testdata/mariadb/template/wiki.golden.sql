@@ -14,7 +14,7 @@
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again, but for those without tries left.
+-- It locks the rows it takes until it commits and passes over rows that others hold. The server keeps locked as well what it reads and passes over, which no claim takes. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again, but for those without tries left.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates {{.Prefix}}job_wiki_token.
 --
@@ -37,7 +37,7 @@
 
 -- sql/claim.sql
 -- claim: ready to running
--- locks: the rows it takes, until commit; passes over rows that are locked
+-- locks: the rows it takes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: job_cmd_id (job_cmd, job_id)
 -- isolation: read committed
 -- arguments: 1: param jobCmd string, 2: limit, 3: token JobToken

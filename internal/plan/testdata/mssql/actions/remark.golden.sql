@@ -6,7 +6,7 @@
 --
 -- There is nothing to settle: Claim changes rows, and that is all.
 --
--- It sorts the ready rows of what is asked for, which locks all of them until it commits, and passes over rows that others hold: another claim of the same finds none meanwhile. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -26,8 +26,8 @@
 
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
--- locks: all ready rows of what is asked for, which are sorted first, until commit; passes over rows that are locked
--- index: jobs_host (host); the ready rows are then sorted
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: jobs_host (host)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param host string, 3: given reason *string
 WITH /* remarkq.Claim */ picked AS (
@@ -66,7 +66,7 @@ AND    host = CONVERT(varchar(8000), @p1);
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: jobs_host (host); the ready rows are then sorted
+-- index: jobs_host (host)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param host string
 SELECT /* remarkq.Peek */ TOP (@p1)
@@ -170,4 +170,4 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: the rows of each value that is asked for, which are then sorted: jobs_host serves already
+-- serves Claim: the rows of each value that is asked for, in queue order: jobs_host serves already

@@ -26,8 +26,8 @@
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
--- locks: all ready rows of what is asked for, which are sorted first, until commit; passes over rows that are locked
--- index: jobs_host (host); the ready rows are then sorted
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: jobs_host (host)
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Claim */
@@ -72,7 +72,7 @@ AND    host = ?;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: jobs_host (host); the ready rows are then sorted
+-- index: jobs_host (host)
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Peek */
@@ -157,4 +157,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: the rows of each value that is asked for, which are then sorted: jobs_host serves already
+-- serves Claim: the rows of each value that is asked for, in queue order: jobs_host serves already

@@ -7,7 +7,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It waits for rows that others have locked, looks again whether they are ready, and sorts them, which locks all of them until it commits. A worker that dies loses the jobs it took.
+-- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A worker that dies loses the jobs it took.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -26,8 +26,8 @@
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
--- locks: all ready rows of what is asked for, which are sorted first, until commit; waits for rows that are locked
--- index: recall_group (group_id); the ready rows are then sorted
+-- locks: the rows it returns, until commit; waits for rows that are locked
+-- index: recall_group (group_id)
 -- isolation: read committed
 -- arguments: 1: param groupID string, 2: limit
 SELECT /* backq.Claim */
@@ -88,7 +88,7 @@ AND    group_id = ?;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: recall_group (group_id); the ready rows are then sorted
+-- index: recall_group (group_id)
 -- isolation: read committed
 -- arguments: 1: param groupID string, 2: limit
 SELECT /* backq.Peek */
@@ -173,4 +173,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: the rows of each value that is asked for, which are then sorted: recall_group serves already
+-- serves Claim: the rows of each value that is asked for, in queue order: recall_group serves already

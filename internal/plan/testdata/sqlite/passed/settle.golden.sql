@@ -27,7 +27,7 @@
 -- sql/claim.sql
 -- claim: changes ready rows, which stay; state tells whether they are ready
 -- locks: the database for writing, while the statement runs
--- index: jobs_host (host); the ready rows are then sorted
+-- index: jobs_host (host)
 -- arguments: 1: given state *string, 2: param host string, 3: limit
 UPDATE /* settleq.Claim */ jobs
 SET    state = ?1
@@ -63,7 +63,7 @@ AND    host = ?1;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: jobs_host (host); the ready rows are then sorted
+-- index: jobs_host (host)
 -- arguments: 1: param host string, 2: limit
 SELECT /* settleq.Peek */
        id, host, reported, run_at
@@ -131,4 +131,4 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: the rows of each value that is asked for, which are then sorted: jobs_host serves already
+-- serves Claim: the rows of each value that is asked for, in queue order: jobs_host serves already
