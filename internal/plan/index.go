@@ -1755,10 +1755,13 @@ func (b *builder) unnamed(what string) string {
 // for, and which a statement names, so that the server takes no other; nil where it names none. It names none
 // where another index leads to rows by an argument in SQL, since these may be far fewer, nor where nothing orders them.
 func (b *builder) namedIndex(w wanted) *schema.Index {
-	if !b.can(dialect.NamedIndex) || w.sorted || w.kind != "ready" && w.kind != "expired" || w.kind == "ready" && len(b.claimOrder()) == 0 {
+	if !b.can(dialect.NamedIndex) || w.kind != "ready" && w.kind != "expired" || w.kind == "ready" && len(b.claimOrder()) == 0 {
 		return nil
 	}
 	switch ix, how := b.best(b.spec.Table.Indexes, w); {
+	case how == asked && b.hasInOrder(ix, how) && !ix.Auto && !b.leftByArgument(w):
+		return ix
+	case w.sorted:
 	case how == few:
 		if by, _ := b.foundAmong(ix, ""); slices.Contains(b.spec.Table.Indexes, by) && !by.Auto {
 			return by

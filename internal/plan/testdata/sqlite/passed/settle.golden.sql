@@ -33,7 +33,7 @@ UPDATE /* settleq.Claim */ jobs
 SET    state = ?1
 WHERE  id IN (
            SELECT id
-           FROM   jobs
+           FROM   jobs INDEXED BY jobs_host
            WHERE  state = 'busy'
            AND    host = ?2
            ORDER  BY id
@@ -67,7 +67,7 @@ AND    host = ?1;
 -- arguments: 1: param host string, 2: limit
 SELECT /* settleq.Peek */
        id, host, reported, run_at
-FROM   jobs
+FROM   jobs INDEXED BY jobs_host
 WHERE  state = 'busy'
 AND    host = ?1
 ORDER  BY id
@@ -109,7 +109,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* settleq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('jobs_host', 'host', 'host', '')
+    VALUES ('jobs_host', '', '', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
