@@ -70,7 +70,7 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...*c
 				args = append(args, code.Id("limit"))
 			}
 		case plan.ArgAhead:
-			args = append(args, code.Lit(plan.AheadTimes).Op("*").Id("limit").Op("+").Lit(plan.AheadMore))
+			args = append(args, code.Lit(plan.AheadTimes).Op("*").Id("limit").Op("+").Lit(a.Besides))
 		case plan.ArgLow:
 			args = append(args, code.Id("low"))
 		case plan.ArgTaken:

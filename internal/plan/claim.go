@@ -604,7 +604,9 @@ func (b *builder) sortsLocked() bool {
 
 // namedInOrder reports whether the index that finds the rows which a caller names has them in the order of the
 // queue.
-func (b *builder) namedInOrder() bool { return b.hasInOrder(b.best(b.spec.Table.Indexes, b.claimIndex())) }
+func (b *builder) namedInOrder() bool {
+	return b.hasInOrder(b.best(b.spec.Table.Indexes, b.claimIndex()))
+}
 
 // hasInOrder reports whether an index that serves so has the rows that a caller names in the order of the queue: a
 // unique one, or one that has one value in all columns before those.
@@ -619,7 +621,9 @@ func (b *builder) hasInOrder(ix *schema.Index, how service) bool {
 	lists := b.listed()
 	if how == asked {
 		columns := b.columnsOf(ix)
-		n := slices.IndexFunc(columns, func(c schema.IndexColumn) bool { return !slices.Contains(b.topics(), c.Column) || slices.Contains(lists, c.Column) })
+		n := slices.IndexFunc(columns, func(c schema.IndexColumn) bool {
+			return !slices.Contains(b.topics(), c.Column) || slices.Contains(lists, c.Column)
+		})
 		return n > 0 && (b.gives(columns[n:], nil, nil, ordered) || b.gives(columns[n:], nil, nil, reversed(ordered)))
 	}
 	for n, c := range ix.Columns {
@@ -820,7 +824,7 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 	s.inOrder(&v)
 	s.limitReady(&v, b.mostReady())
 	if b.findsFirst() {
-		s.find(&v, s.arg(Arg{Kind: ArgAhead}))
+		s.find(&v, s.arg(b.looksAhead()))
 		v.Where = s.ready() // of rows that others may have changed since they were found
 	}
 	v.Returning = s.readTaken(fields)
@@ -833,6 +837,14 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 // the server would lock all that it sorts, or what it reads for others. What stands behind then
 // locks them by their keys, one after the other, until it has enough.
 func (b *builder) findsFirst() bool { return b.findsSorted() || b.keepsOthers() }
+
+// looksAhead is how many rows are found first.
+func (b *builder) looksAhead() Arg {
+	if b.findsSorted() {
+		return Arg{Kind: ArgAhead, Besides: AheadMore}
+	}
+	return Arg{Kind: ArgAhead, Besides: AheadFew}
+}
 
 // findsSorted reports whether rows are found first since an index cannot give them in order.
 func (b *builder) findsSorted() bool {
@@ -1095,7 +1107,7 @@ func (b *builder) holdStatement() *Statement {
 	s.inOrder(&v)
 	s.limit(&v, 0)
 	if s.settle.inner {
-		s.find(&v, s.arg(Arg{Kind: ArgAhead}))
+		s.find(&v, s.arg(b.looksAhead()))
 		v.Where = s.ready()
 	}
 	v.Returning, v.Stays = s.read(b.pkg.Fields), b.keepsHeld()

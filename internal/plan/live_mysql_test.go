@@ -453,7 +453,7 @@ func TestFoundRowsAreLockedOneByOne(t *testing.T) {
 					for _, a := range lock.Args {
 						switch a.Kind {
 						case ArgAhead:
-							args = append(args, AheadTimes*limit+AheadMore)
+							args = append(args, AheadTimes*limit+a.Besides)
 						case ArgLimit:
 							args = append(args, limit)
 						default:
@@ -645,7 +645,7 @@ func TestRefusedRowsAreFree(t *testing.T) {
 					case ArgParam, ArgParamList:
 						args = append(args, kind)
 					case ArgAhead:
-						args = append(args, AheadTimes*limit+AheadMore)
+						args = append(args, AheadTimes*limit+a.Besides)
 					case ArgHeldList:
 						args = append(args, 0)
 					default:

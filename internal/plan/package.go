@@ -315,7 +315,8 @@ const (
 // have locked some of the first rows.
 const (
 	AheadTimes = 8
-	AheadMore  = 100
+	AheadMore  = 100 // where rows are sorted, or those of several values put together
+	AheadFew   = 32  // where rows are read in order until there are as many
 )
 
 // Arg is one argument of a statement.
@@ -332,6 +333,7 @@ type Arg struct {
 	// value of the first element; More is added behind it for each further one,
 	// and None stands in its place when there is none.
 	First, More, None string
+	Besides           int // of ArgAhead: AheadMore or AheadFew
 	// Pad: the last element may be written again, so that there are few texts.
 	Pad bool
 }
