@@ -79,6 +79,8 @@ const (
 	NullFixed       Capability = "null_fixed"          // rows that IS NULL finds are in the order of what stands behind the column in an index
 	NullsApart      Capability = "nulls_apart"         // a range and the nulls beside it (c <= 1 OR c IS NULL) are found by an index each for itself, and else by reading it from end to end
 	IndexCompare    Capability = "index_compare"       // a comparison with a column behind those of an order is made in the index, before the row is read
+	IndexThrough    Capability = "index_through"       // rows are compared in an index that nothing leads into, and of the table those that fit are read
+	GroupsByIndex   Capability = "groups_by_index"     // an index that gives the groups of rows is read from end to end, whatever a look at each row costs, unless group_column or group_scan are in the way
 	UnequalRange    Capability = "unequal_range"       // an index leads to the rows on both sides of a value that they do not have (c <> 1)
 	NamedIndex      Capability = "named_index"         // a statement names the index by which it reads, and fails where that is missing or not to be used
 	IndexFilter     Capability = "index_filter"        // so is any condition over columns of the index
@@ -96,7 +98,7 @@ var capabilities = []Capability{
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, KeepsRefused, ReadsLocked, TargetOnce,
 	PredicateProof, PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAlike, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
 	FixedAmid, LocksNewest, WritingWith, PrefixIndex,
-	PartitionsBlock, IncrementalSort, NullFixed, NullsApart, EqualityFirst, PredicateRules, IndexCompare, IndexFilter, IndexInclude, UnequalRange, NamedIndex,
+	PartitionsBlock, IncrementalSort, NullFixed, NullsApart, EqualityFirst, PredicateRules, IndexCompare, IndexThrough, GroupsByIndex, IndexFilter, IndexInclude, UnequalRange, NamedIndex,
 }
 
 // Dialect is one folder of templates.
@@ -292,9 +294,10 @@ type Dialect struct {
 	// that tables of queues come near. CharBytes is what a character of a text takes.
 	IndexBytes map[string]int `yaml:"index_bytes"`
 	CharBytes  int            `yaml:"char_bytes"`
-	// Uncompared are the types, by the names of Types, whose values = does not compare, and
-	// Unindexed those that no index holds whole.
+	// Uncompared are the types, by the names of Types, whose values = does not compare, Ungrouped
+	// those that = does compare and GROUP BY does not, and Unindexed those that no index holds whole.
 	Uncompared []string             `yaml:"uncompared"`
+	Ungrouped  []string             `yaml:"ungrouped"`
 	Unindexed  []string             `yaml:"unindexed"`
 	RowColumns []string             `yaml:"row_columns"` // that every row has and no DDL names
 	KeyOnly    string               `yaml:"key_only"`    // how statements over a batch keep the planner to the key, for their head comments

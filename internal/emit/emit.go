@@ -46,7 +46,7 @@ package emit
 // An exported method that talks to the database starts with observe (phrases.go),
 // and its operation is named as in errors: "claim", "start", "complete", "fail",
 // "requeue", "extend", "recover", "redrive", "purge", "peek", "enqueue",
-// "purge done", "purge failed", "complete and claim", "stats", "verify", "work". The plan keeps the names used
+// "purge done", "purge failed", "complete and claim", "stats", "backlog", "verify", "work". The plan keeps the names used
 // here from fields and parameters (plan/names.go).
 
 import (
@@ -105,6 +105,7 @@ func (e *Emitter) Files(p *plan.Package) ([]File, error) {
 		{"peek.go", p.Peek != nil, w.peekFile},
 		{"enqueue.go", p.Enqueue != nil, w.enqueueFile},
 		{"stats.go", p.Stats != nil, w.statsFile},
+		{"backlog.go", p.Backlog != nil, w.backlogFile},
 		{"verify.go", p.Verify != nil, w.verifyFile},
 		{"hold.go", p.Hold, w.holdFile},
 		{"work.go", p.WorkLoop, w.workFile},

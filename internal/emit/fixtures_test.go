@@ -188,6 +188,11 @@ func email(p *plan.Package, e emailFields, claimArgs []plan.Arg, fence []plan.Ar
 			{Name: "OldestReady", GoType: "time.Duration", Doc: "how long the oldest of the jobs that wait has been waiting"},
 		},
 	}
+	p.Backlog = &plan.Backlog{
+		Doc: doc("Backlog counts the jobs that wait for each combination of Kind and NotBefore."), Statement: stmt("backlog", sql("backlog"), nil),
+		Topics: []*plan.Field{e.kind, e.due},
+		Fields: []plan.StatsField{p.Stats.Fields[0], p.Stats.Fields[2]},
+	}
 	p.CompleteAndClaim = true
 	p.WorkLoop = true
 	return p
@@ -277,6 +282,16 @@ func emailSQLite() *plan.Package {
 		       count(*) FILTER (WHERE state = 'A'),
 		       CAST(unixepoch() - min(created_at) FILTER (WHERE state = 'N') AS REAL)
 		FROM   email_outbox`,
+		"backlog": `
+		SELECT /* emaillite.Backlog */
+		       kind,
+		       not_before,
+		       count(*),
+		       CAST(unixepoch() - min(created_at) AS REAL)
+		FROM   email_outbox
+		WHERE  state = 'N'
+		GROUP  BY kind, not_before
+		ORDER  BY kind, not_before`,
 	}
 	p = email(p, e, []plan.Arg{arg(plan.ArgToken), arg(plan.ArgWorker), arg(plan.ArgParam), arg(plan.ArgLimit)},
 		[]plan.Arg{batchAll(e.id, e.token)}, func(name string) string { return sql[name] })
@@ -380,6 +395,16 @@ func emailPostgreSQL(name string, driver plan.Driver) *plan.Package {
 		       count(*) FILTER (WHERE state = 'A'),
 		       extract(epoch FROM now() - min(created_at) FILTER (WHERE state = 'N'))::float8
 		FROM   email_outbox`,
+		"backlog": `
+		SELECT /* ` + name + `.Backlog */
+		       kind,
+		       not_before,
+		       count(*),
+		       extract(epoch FROM now() - min(created_at))::float8
+		FROM   email_outbox
+		WHERE  state = 'N'
+		GROUP  BY kind, not_before
+		ORDER  BY kind, not_before`,
 	}
 	p = email(p, e, []plan.Arg{arg(plan.ArgToken), arg(plan.ArgWorker), arg(plan.ArgParam), arg(plan.ArgLimit)},
 		[]plan.Arg{batch(e.id), batch(e.token)}, func(name string) string { return sql[name] })

@@ -70,6 +70,7 @@ func (w *writer) parts() []part {
 		{"scanStarted", "start.go", w.scanStartedFunc},
 		{"scanExtended", "extend.go", w.scanExtendedFunc},
 
+		{"span", "stats.go", w.spanFunc},
 		{"isName", "tables.go", w.isNameFunc},
 		{"lowBound", "low.go", w.lowBoundType},
 		{"crowd", "claim.go", w.crowdType},

@@ -5,6 +5,7 @@ package emit
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 
 	"github.com/qgen-dev/qgen/internal/code"
@@ -16,28 +17,31 @@ func (w *writer) statsFile() *code.File {
 	f := w.newFile()
 	s := w.Stats
 	embed(f, present(s.Statement, s.Of)...)
-	doc, scan := "Stats are figures of the queue at one moment.", "the one row of the statement"
+	doc, scan := "Stats are figures of the queue at one moment", "the one row of the statement"
 	if s.PerGroup {
-		doc, scan = "Stats are figures of a group of consumers at one moment.", "the figures of a group"
+		doc, scan = "Stats are figures of a group of consumers at one moment", "the figures of a group"
 	}
-	decl(f, []string{doc + " A duration is zero where no row tells it."},
-		code.Type().Id("Stats").StructFunc(func(g *code.Group) {
-			for _, field := range s.Fields {
-				line := g.Id(field.Name).Add(w.goType(field.GoType))
-				if field.Doc != "" {
-					line.Comment(oneLine(field.Doc))
-				}
-			}
-		}))
+	decl(f, []string{doc + durationNote},
+		code.Type().Id("Stats").StructFunc(func(g *code.Group) { w.figureFields(g, s.Fields) }))
 	w.statsMethod(f, "Stats", s.Statement, s.Doc)
 	if s.Of != nil {
 		w.statsMethod(f, "StatsOf", s.Of, s.OfDoc)
 	}
 	w.scanStatsFunc(f, scan)
-	if slices.ContainsFunc(s.Fields, isSpan) {
-		w.spanFunc(f)
-	}
 	return f
+}
+
+// durationNote ends the comment of figures.
+const durationNote = ". A duration is zero where no row tells it."
+
+// figureFields declares figures.
+func (w *writer) figureFields(g *code.Group, fields []plan.StatsField) {
+	for _, field := range fields {
+		line := g.Id(field.Name).Add(w.goType(field.GoType))
+		if field.Doc != "" {
+			line.Comment(oneLine(field.Doc))
+		}
+	}
 }
 
 // statsMethod emits
@@ -62,26 +66,33 @@ func (w *writer) statsFile() *code.File {
 func (w *writer) statsMethod(f *code.File, name string, s *plan.Statement, doc []string) {
 	narrowed, params := w.narrowedBy(s)
 	params = slices.Concat([]*code.Statement{ctxParam()}, params, declared(w.timeout(s)))
-	op := code.Lit("stats")
-	before, args := w.arguments(s, source{}, "stats", code.Id("Stats").Values())
-	text := w.boundOf(code.Id("q"), s, args)
-	doc = docOf(slices.Concat(doc, paramDoc(narrowed)), s)
-	if w.Stats.PerGroup {
-		decl(f, doc,
-			code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id("groups").Index().Id("Stats"), code.Err().Error()).Block(
-				observe(code.Id("q"), op.Clone(), code.Len(code.Id("groups"))),
-				attempt(code.Id("q"), "retry", op.Clone(), queryInto("groups", "scanStats", text...)),
-				code.Return(code.Id("groups"), code.Err()),
-			))
+	doc = slices.Concat(doc, paramDoc(narrowed))
+	if !w.Stats.PerGroup {
+		w.oneRowMethod(f, name, "Stats", params, s, doc)
 		return
 	}
-	decl(f, doc,
-		code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id("s").Id("Stats"), code.Err().Error()).BlockFunc(func(g *code.Group) {
+	op := code.Lit("stats")
+	_, args := w.arguments(s, source{}, "stats", code.Id("Stats").Values())
+	decl(f, docOf(doc, s),
+		code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id("groups").Index().Id("Stats"), code.Err().Error()).Block(
+			observe(code.Id("q"), op.Clone(), code.Len(code.Id("groups"))),
+			attempt(code.Id("q"), "retry", op.Clone(), queryInto("groups", "scanStats", w.boundOf(code.Id("q"), s, args)...)),
+			code.Return(code.Id("groups"), code.Err()),
+		))
+}
+
+// oneRowMethod emits a method that returns the figures, of type typ, in the one row of a statement.
+func (w *writer) oneRowMethod(f *code.File, name, typ string, params []*code.Statement, s *plan.Statement, doc []string) {
+	op := strings.ToLower(typ)
+	result := op[:1]
+	before, args := w.arguments(s, source{}, op, code.Id(typ).Values())
+	decl(f, docOf(doc, s),
+		code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id(result).Id(typ), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			addAll(g, before)
-			g.Var().Id("found").Index().Id("Stats")
-			g.Add(observe(code.Id("q"), op.Clone(), code.Len(code.Id("found"))))
-			g.Add(attempt(code.Id("q"), "retry", op.Clone(), queryInto("found", "scanStats", text...)))
-			g.Add(ifErrOr(empty("found"), code.Id("Stats").Values()))
+			g.Var().Id("found").Index().Id(typ)
+			g.Add(observe(code.Id("q"), code.Lit(op), code.Len(code.Id("found"))))
+			g.Add(attempt(code.Id("q"), "retry", code.Lit(op), queryInto("found", "scan"+typ, w.boundOf(code.Id("q"), s, args)...)))
+			g.Add(ifErrOr(empty("found"), code.Id(typ).Values()))
 			g.Return(code.Id("found").Index(code.Lit(0)), code.Nil())
 		}))
 }
@@ -120,6 +131,18 @@ func (w *writer) scanStatsFunc(f *code.File, what string) {
 			}
 			g.Return(code.Id("s"), code.Err())
 		}))
+}
+
+// scanFigure adds to scan how a figure becomes target.
+func scanFigure(scan *scanning, f plan.StatsField, target *code.Statement) {
+	if !isSpan(f) {
+		scan.dest = append(scan.dest, code.Op("&").Add(target))
+		return
+	}
+	name := spanVar(f.Name)
+	scan.vars = append(scan.vars, code.Var().Id(name).Op("*").Float64())
+	scan.dest = append(scan.dest, code.Op("&").Id(name))
+	scan.after = append(scan.after, target.Op("=").Id("span").Call(code.Id(name)))
 }
 
 // spanFunc emits

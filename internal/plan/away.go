@@ -283,7 +283,7 @@ func (b *builder) awayFigures(s *scope, topics []topic) (fields []StatsField, te
 	var tables []string
 	for _, half := range []*builder{b.ready, b} {
 		s.over(half, "", func() {
-			told := s.figures()
+			told := s.figures(nil)
 			for _, f := range told.fields {
 				texts = append(texts, b.d.Ident(b.d.Fold(snake(f.Name))))
 			}
@@ -296,7 +296,7 @@ func (b *builder) awayFigures(s *scope, topics []topic) (fields []StatsField, te
 			if of := append(told.where, s.narrowed(topics)...); len(of) > 0 {
 				where = "\n           WHERE  " + strings.Join(of, "\n             AND  ")
 			}
-			tables = append(tables, "(\n           SELECT "+strings.Join(told.texts, ",\n                  ")+
+			tables = append(tables, "(\n           SELECT "+strings.Join(s.labelled(told, nil), ",\n                  ")+
 				"\n           FROM   "+b.d.Qualified(half.spec.Table.Schema, half.spec.Table.Name)+applied+where+"\n       ) "+name)
 		})
 	}

@@ -104,6 +104,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 		b.checkPurges(errs)
 		b.checkCompanions(errs)
 		b.buildStats()
+		b.buildBacklog()
 		ready.buildPeek()
 	}
 	b.checkTarget(errs)

@@ -1622,6 +1622,9 @@ func (b *builder) besideKeys(w wanted) (names []string) {
 // noIndex is what is said of a statement that no index serves.
 const noIndex = "none; it reads the table until it has found enough"
 
+// andOthers is what is said of an index that does not tell rows from all others.
+const andOthers = "; it reads others as well"
+
 // noOrder is what is said of a claim that no index serves.
 const noOrder = "none; it reads the table and sorts the ready rows"
 
@@ -1713,7 +1716,7 @@ func (b *builder) usesHead(w wanted) string {
 	switch {
 	case have == nil && w.kind != claim.kind && b.declines(w.kind, "") != "":
 		if text = noIndex; b.besides(w) != nil {
-			text = b.existingText(b.besides(w)) + "; it reads others as well"
+			text = b.existingText(b.besides(w)) + andOthers
 		}
 	case how == few:
 		_, text = b.foundAmong(have, text)
@@ -1862,7 +1865,7 @@ func (b *builder) foundBy(state, age []queue.Test) string {
 	case len(rest) == 0:
 		return text
 	case slices.ContainsFunc(rest, func(t queue.Test) bool { return !aged(t) }):
-		return text + "; it reads others as well"
+		return text + andOthers
 	}
 	return text + "; it reads those that are not old enough as well"
 }

@@ -56,6 +56,7 @@ type Package struct {
 	Recover          *Sweep
 	Enqueue          *Enqueue
 	Stats            *Stats
+	Backlog          *Backlog
 	Redrive          *Sweep
 	Purges           []*Purge // what removes rows; one, or two for rows that are done and rows that failed
 	Peek             *Peek
@@ -669,6 +670,15 @@ type Stats struct {
 	Of        *Statement   // over the rows of the topics that the caller says; nil where a claim has none
 	Fields    []StatsField // in the order of the columns that come back
 	PerGroup  bool         // a row comes back for each group of consumers
+}
+
+// Backlog tells of the rows that wait what Stats does: for each combination of the values that they have in
+// Topics, or for all of them where there are none.
+type Backlog struct {
+	Doc       []string
+	Statement *Statement
+	Topics    []*Field     // come back first
+	Fields    []StatsField // come back behind them
 }
 
 // StatsField is one figure of Stats.

@@ -1103,7 +1103,7 @@ func TestHeadsTellWhatADBAAsks(t *testing.T) {
 			words := []string{"locks"}
 			switch first, _, _ := strings.Cut(s.Name, "_"); {
 			case first == "enqueue", first == "verify", s == m.Claim.Read: // nothing is sought by the queue's indexes
-			case first == "stats":
+			case first == "stats", first == "backlog":
 				words = append(words, "index")
 			default:
 				words = append(words, "index")

@@ -649,7 +649,7 @@ func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 	case len(rest) > 0 && b.heldLead(by) != nil:
 		text += b.findsBy(by)
 	case len(rest) > 0:
-		text += "; it reads others as well"
+		text += andOthers
 	}
 	return "index: " + text
 }
@@ -1324,15 +1324,12 @@ func (b *builder) statsOf(topics []topic, name, op, does string) (st *Statement,
 		fields, v.Figures, v.Table = b.awayFigures(s, topics)
 		return s.statement(name, "stats", v, nil, does, "locks: none", "index: none; it reads both tables as a whole"), fields, ""
 	}
-	if b.side != nil {
-		v.Table += " LEFT JOIN " + b.sideTable() + " ON " + strings.Join(b.sameKey(b.side.qualified()), " AND ")
-		s.prefix = b.qualified()
-	}
-	told := s.figures()
+	claims := s.joinClaims()
+	told := s.figures(nil)
 	if len(told.fields) == 0 {
 		return nil, nil, ""
 	}
-	v.Figures, v.Table = told.texts, v.Table+s.apply()
+	v.Figures, v.Table = s.labelled(told, nil), v.Table+claims+s.apply()
 	v.Where = append(told.where, s.narrowed(topics)...)
 	tests := told.tests
 	for _, t := range topics {
@@ -1340,13 +1337,29 @@ func (b *builder) statsOf(topics []topic, name, op, does string) (st *Statement,
 			tests = append(tests, oneValue(t.Column))
 		}
 	}
-	head := "index: none; it reads the whole table"
+	by, head := b.readsBy(tests)
+	return s.statement(name, "stats", v, nil, does, "locks: none", head), told.fields, by
+}
+
+// joinClaims has a statement over the rows of the queue read the claims of a side table as well: it returns what
+// stands behind the table.
+func (s *scope) joinClaims() string {
+	if s.side == nil {
+		return ""
+	}
+	s.prefix = s.qualified()
+	return " LEFT JOIN " + s.sideTable() + " ON " + strings.Join(s.sameKey(s.side.qualified()), " AND ")
+}
+
+// readsBy returns which index leads to the rows that satisfy tests, "" where the whole table is read, and
+// what a head comment says of it.
+func (b *builder) readsBy(tests []queue.Test) (by, head string) {
 	if len(tests) > 0 {
 		if text := b.foundBy(tests, nil); text != noIndex {
-			by, head = text, "index: "+text
+			return text, "index: " + text
 		}
 	}
-	return s.statement(name, "stats", v, nil, does, "locks: none", head), told.fields, by
+	return "", "index: none; it reads the whole table"
 }
 
 // topic is a parameter of Claim by a column of the row.
@@ -1397,16 +1410,18 @@ func (s *scope) apply() string {
 }
 
 // figures are what Stats tells of a table: the SQL of each over the rows that satisfy where, which are
-// found by tests.
+// found by tests. Every: there is no such row that no figure counts.
 type figures struct {
 	fields []StatsField
 	texts  []string
 	where  []string
 	tests  []queue.Test
+	every  bool
 }
 
-// figures returns what Stats tells of the table. What every figure asks of its rows is asked once.
-func (s *scope) figures() (told figures) {
+// figures returns what Stats tells of the table; of only some figures, where names are given. What every
+// figure asks of its rows is asked once.
+func (s *scope) figures(only []string) (told figures) {
 	b := s.builder
 	type figure struct {
 		where []string
@@ -1414,6 +1429,9 @@ func (s *scope) figures() (told figures) {
 	}
 	var all []figure
 	add := func(name, goType, doc string, where []string, sql func(filter func(function, expr string) string) string) {
+		if only != nil && !slices.Contains(only, name) {
+			return
+		}
 		told.fields = append(told.fields, StatsField{Name: name, GoType: goType, Doc: doc})
 		all = append(all, figure{where, sql})
 	}
@@ -1458,8 +1476,7 @@ func (s *scope) figures() (told figures) {
 			}
 		}
 		if b.spec.Due != nil && b.clockKind(b.spec.Due) != "" {
-			base := append(s.tests(slices.Concat(b.steady(), b.spec.Members)), s.column(b.spec.Due)+" > "+s.clock(b.spec.Due, b.wait()))
-			count("Delayed", "rows whose due time has not come", base)
+			count("Delayed", "rows whose due time has not come", append(s.tests(slices.Concat(b.steady(), b.spec.Members)), s.notDue()))
 		}
 	}
 	if l := b.spec.Liveness; len(b.spec.Expired) > 0 && !b.spec.AtStart && b.hasRunning() && (l == nil || !l.Listed) {
@@ -1532,17 +1549,53 @@ func (s *scope) figures() (told figures) {
 		told.where = slices.DeleteFunc(told.where, func(condition string) bool { return !slices.Contains(f.where, condition) })
 	}
 	common := func(condition string) bool { return slices.Contains(told.where, condition) }
+	counted := map[string][]string{} // what the rows of a count have to satisfy besides
 	for i, f := range all {
 		rest := slices.DeleteFunc(slices.Clone(f.where), common)
-		sql := f.sql(func(function, expr string) string { return filter(function, expr, rest) })
-		told.texts = append(told.texts, sql+" AS "+b.d.Ident(b.d.Fold(snake(told.fields[i].Name))))
+		told.texts = append(told.texts, f.sql(func(function, expr string) string { return filter(function, expr, rest) }))
+		if told.fields[i].GoType == "int64" {
+			counted[told.fields[i].Name] = rest
+			told.every = told.every || len(rest) == 0
+		}
 	}
+	told.every = told.every || s.dueOrNot(counted["Ready"], counted["Delayed"])
 	for _, t := range slices.Concat(b.spec.Members, b.spec.Expired, b.spec.Transitions[queue.Finish].Tests, b.stateTests(queue.Ready), b.stateTests(queue.Done)) {
 		if common(s.test(t)) {
 			told.tests = append(told.tests, t)
 		}
 	}
 	return told
+}
+
+// labelled gives figures their names in a statement, other than those of the columns that come back with them.
+func (s *scope) labelled(told figures, beside []*schema.Column) []string {
+	var texts []string
+	for i, f := range told.fields {
+		name := snake(f.Name)
+		if slices.ContainsFunc(beside, func(c *schema.Column) bool { return strings.EqualFold(c.Name, name) }) {
+			name += "_rows"
+		}
+		texts = append(texts, told.texts[i]+" AS "+s.d.Ident(s.d.Fold(name)))
+	}
+	return texts
+}
+
+// dueOrNot reports whether each row satisfies the conditions of a ready row or those of one whose time has not
+// come: nothing but that time tells them apart.
+func (s *scope) dueOrNot(ready, delayed []string) bool {
+	due := s.spec.Due
+	if len(ready) != 1 || len(delayed) != 1 || due == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.stateTests(queue.Ready), func(t queue.Test) bool {
+		nulls := due.NotNull || slices.ContainsFunc(t.Or, func(t queue.Test) bool { return t.Column == due && t.Op == queue.IsNull })
+		return t.Column == due && t.Op == queue.LessEqual && nulls && s.test(t) == ready[0] && s.notDue() == delayed[0]
+	})
+}
+
+// notDue is the condition that the time of a row has not come.
+func (s *scope) notDue() string {
+	return s.column(s.spec.Due) + " > " + s.clock(s.spec.Due, s.wait())
 }
 
 // keepsStart reports whether the row of a job that is done still tells when it was claimed.

@@ -57,6 +57,9 @@ func (p *Package) Statements() []*Statement {
 	if p.Stats != nil {
 		add(p.Stats.Statement, p.Stats.Of)
 	}
+	if p.Backlog != nil {
+		add(p.Backlog.Statement)
+	}
 	if p.Peek != nil {
 		add(p.Peek.Statement)
 	}

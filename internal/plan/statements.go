@@ -46,6 +46,8 @@ type values struct {
 	Columns   []string      // of an insert, or the keys of an index
 	Values    []string      // of an insert
 	Figures   []string      // of statistics
+	Groups    []string      // the columns in which the rows of one line of them are alike
+	Having    string        // the condition of such a line
 	Wanted    [][]string    // rows that a check compares
 	KeyIndex  string        // the index by which rows of a batch are found, where the server must be told
 	ReadsRow  string        // a condition over Outside that always holds, "" where none is needed

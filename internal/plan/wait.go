@@ -34,10 +34,21 @@ func (b *builder) claimsOne() bool {
 			said = append(said, c)
 		}
 	}
-	whole := func(key []*schema.Column) bool {
-		return len(key) > 0 && !slices.ContainsFunc(key, func(c *schema.Column) bool { return !slices.Contains(said, c) })
+	return len(b.keysWithin(said)) > 0
+}
+
+// keysWithin returns the keys of the table, by their columns, all of whose columns are among some.
+func (b *builder) keysWithin(columns []*schema.Column) (keys [][]*schema.Column) {
+	look := func(key []*schema.Column) {
+		if len(key) > 0 && !slices.ContainsFunc(key, func(c *schema.Column) bool { return !slices.Contains(columns, c) }) {
+			keys = append(keys, key)
+		}
 	}
-	return whole(b.spec.Key) || slices.ContainsFunc(b.spec.Table.Uniques, func(k *schema.Key) bool { return whole(k.Columns) })
+	look(b.spec.Key)
+	for _, k := range b.spec.Table.Uniques {
+		look(k.Columns)
+	}
+	return keys
 }
 
 // oneByOne reports whether claims that want the same rows follow one another anyway, so that what waits for a locked row

@@ -14,7 +14,7 @@ import (
 )
 
 // reserved are the methods that a package has already or may have, in lower case.
-var reserved = strings.Fields("claim start complete completeandclaim fail requeue extend recover redrive purge purgedone purgefailed enqueue enqueuemany stats peek verify work withtx hold commit close")
+var reserved = strings.Fields("claim start complete completeandclaim fail requeue extend recover redrive purge purgedone purgefailed enqueue enqueuemany stats statsof backlog peek verify work withtx hold commit close")
 
 // leading tells for a state which step leads there.
 var leading = map[StateName]TransitionName{Ready: Release, Done: Finish, Failed: Fail, Deleted: Finish}

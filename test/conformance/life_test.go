@@ -273,6 +273,11 @@ func proveStatsAndPeek(t *testing.T, s *subject) {
 	if x.count(t, s.shape.ready) != before {
 		t.Error("Peek took a job")
 	}
+	if has, want := x.q.has("Backlog"), keepsEnded(s) || len(s.shape.topics) > 0; has != want {
+		t.Errorf("has Backlog: %t, want %t", has, want)
+	} else if has {
+		x.backlog(t)
+	}
 }
 
 // proveRedrive: failed jobs come back, so many as asked, with all their tries.
@@ -490,6 +495,43 @@ func (t *table) statsOfTopic(tb testing.TB, all reflect.Value) {
 		}
 		if got := none[0].Field(i).Int(); got != 0 && len(t.shape.topics) > 0 {
 			tb.Errorf("StatsOf of another topic counts %d rows as %s", got, name)
+		}
+	}
+}
+
+// backlog: of the rows that wait it tells as many as there are, for each topic that has any.
+func (t *table) backlog(tb testing.TB) {
+	tb.Helper()
+	last := collect[int64](tb, t.db, "SELECT max(n) FROM "+t.rows()+" WHERE "+t.shape.ready)[0]
+	topics := []string{""}
+	if len(t.shape.topics) > 0 {
+		t.run(tb, fmt.Sprintf("UPDATE jobs SET kind = 'other' WHERE n = %d", last))
+		topics = collect[string](tb, t.db, "SELECT kind FROM jobs WHERE "+t.shape.ready+" GROUP BY kind ORDER BY kind")
+	}
+	out, err := t.q.call(limited(tb, time.Minute), "Backlog")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	waiting := []reflect.Value{out[0]}
+	if out[0].Kind() == reflect.Slice {
+		waiting = nil
+		for i := range out[0].Len() {
+			waiting = append(waiting, out[0].Index(i))
+		}
+	}
+	if len(waiting) != len(topics) {
+		tb.Fatalf("Backlog tells of %v, want topics %q", out[0], topics)
+	}
+	for i, b := range waiting {
+		condition := t.shape.ready
+		if len(t.shape.topics) > 0 {
+			condition = "(" + condition + ") AND kind = '" + topics[i] + "'"
+			if got := b.Field(0).String(); got != topics[i] {
+				tb.Errorf("Backlog tells of %q, want %q", got, topics[i])
+			}
+		}
+		if got, want := int(b.FieldByName("Ready").Int()), t.count(tb, condition); got != want || got == 0 {
+			tb.Errorf("Backlog counts %d ready rows of topic %q, want %d", got, topics[i], want)
 		}
 	}
 }

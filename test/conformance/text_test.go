@@ -133,7 +133,7 @@ func TestCommentsTellLocksCrashAndFile(t *testing.T) {
 		})
 	})
 	for _, name := range []string{
-		"Claim", "Complete", "Fail", "Requeue", "Extend", "Recover", "Redrive", "Purge", "Peek", "Stats", "StatsOf", "Verify",
+		"Claim", "Complete", "Fail", "Requeue", "Extend", "Recover", "Redrive", "Purge", "Peek", "Stats", "StatsOf", "Backlog", "Verify",
 		"Enqueue", "EnqueueMany", "CompleteAndClaim", "Hold", "Work",
 	} {
 		if !seen[name] {

@@ -365,6 +365,17 @@ func TestStatsAndVerify(t *testing.T) {
 	s.OldestReady = 0
 	equal(t, s, emaillite.Stats{Ready: 2, Running: 1})
 
+	later := time.UnixMilli(4e12).UTC()
+	_, err = q.Enqueue(ctx, emaillite.NewJob{Kind: "mail", NotBefore: &later, Body: body})
+	check(t, err)
+	waiting, err := q.Backlog(ctx)
+	check(t, err)
+	if len(waiting) != 2 || waiting[0].OldestReady < 89*time.Second || waiting[0].OldestReady > 100*time.Second {
+		t.Fatalf("what waits is %+v", waiting)
+	}
+	waiting[0].OldestReady, waiting[1].OldestReady = 0, 0
+	equal(t, waiting, []emaillite.Backlog{{Kind: "mail", Ready: 2}, {Kind: "mail", NotBefore: &later, Ready: 1}})
+
 	check(t, q.Verify(ctx))
 	_, err = db.Exec("ALTER TABLE email_outbox RENAME COLUMN kind TO sort; ALTER TABLE email_outbox RENAME COLUMN token TO mark")
 	check(t, err)
@@ -385,6 +396,9 @@ func TestStatsAndVerify(t *testing.T) {
 	_, err = db.Exec("DROP TABLE email_outbox")
 	check(t, err)
 	if _, err := q.Stats(ctx); err == nil || !strings.HasPrefix(err.Error(), "emaillite: stats: ") {
+		t.Error(err)
+	}
+	if _, err := q.Backlog(ctx); err == nil || !strings.HasPrefix(err.Error(), "emaillite: backlog: ") {
 		t.Error(err)
 	}
 }

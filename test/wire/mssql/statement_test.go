@@ -179,6 +179,7 @@ func TestStatsAndPeek(t *testing.T) {
 	s.Expect(
 		tds.Query(s.sql("stats")).Rows(statsColumns, tds.Row{1, 2, 3, 4, 5, "90.0"}),
 		tds.Query(s.sql("stats")).Rows(statsColumns, tds.Row{0, 0, 0, 0, 0, nil}),
+		tds.Query(s.sql("backlog")).Rows(tds.Columns("ready int", "oldest_ready numeric(12,1)"), tds.Row{1, "90.0"}),
 		statement(s.sql("peek"), number(2)).Rows(tds.Columns("id bigint", "n bigint", "tries int", "last_error nvarchar(400)", "[] varchar(33)"),
 			tds.Row{3, 4, 0, nil, enqueuedText}),
 	)
@@ -188,6 +189,9 @@ func TestStatsAndPeek(t *testing.T) {
 	stats, err = s.q.Stats(ctx)
 	check.Err(t, err)
 	check.Equal(t, stats, singlems2019.Stats{})
+	waiting, err := s.q.Backlog(ctx)
+	check.Err(t, err)
+	check.Equal(t, waiting, singlems2019.Backlog{Ready: 1, OldestReady: 90 * time.Second})
 	seen, err := s.q.Peek(ctx, 2)
 	check.Err(t, err)
 	if len(seen) != 1 || seen[0].N != 4 || seen[0].Err != nil {

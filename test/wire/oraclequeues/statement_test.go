@@ -146,6 +146,7 @@ func TestSingleLooks(t *testing.T) {
 	server.Expect(
 		oracle.Exec(text("stats")).Rows(figures, oracle.Row{1, 2, 3, 4, 5, "90.5"}),
 		oracle.Exec(text("stats")).Rows(figures, oracle.Row{0, 0, 0, 0, 0, nil}),
+		oracle.Exec(text("backlog")).Rows(oracle.Columns("ready NUMBER", "oldest_ready NUMBER"), oracle.Row{1, "90.5"}),
 		oracle.Exec(text("peek"), 2).Rows(oracle.Columns("id NUMBER", "n NUMBER", "tries NUMBER", "last_error VARCHAR2(400)", "enqueued VARCHAR2(36)"),
 			oracle.Row{3, 4, 0, nil, enqueuedText}),
 	)
@@ -155,6 +156,9 @@ func TestSingleLooks(t *testing.T) {
 	stats, err = q.Stats(ctx)
 	check.Err(t, err)
 	check.Equal(t, stats, singleora19.Stats{})
+	waiting, err := q.Backlog(ctx)
+	check.Err(t, err)
+	check.Equal(t, waiting, singleora19.Backlog{Ready: 1, OldestReady: 90500 * time.Millisecond})
 	peeked, err := q.Peek(ctx, 2)
 	check.Err(t, err)
 	if len(peeked) != 1 || peeked[0].ID != 3 || peeked[0].Err != nil {

@@ -39,6 +39,7 @@ type texts struct {
 	enqueueMany          string
 	enqueueStep          string
 	stats                string
+	backlog              string
 	peek                 string
 	verifyVersion        string
 	verifyColumns        string
@@ -85,6 +86,7 @@ func (t Tables) texts() (*texts, error) {
 		enqueueMany:          names.Replace(enqueueManySQL),
 		enqueueStep:          names.Replace(enqueueStepSQL),
 		stats:                names.Replace(statsSQL),
+		backlog:              names.Replace(backlogSQL),
 		peek:                 names.Replace(peekSQL),
 		verifyVersion:        names.Replace(verifyVersionSQL),
 		verifyColumns:        names.Replace(verifyColumnsSQL),

@@ -33,6 +33,7 @@ type texts struct {
 	enqueue              string
 	enqueueMany          string
 	stats                string
+	backlog              string
 	peek                 string
 	verifyVersion        string
 	verifyColumns        string
@@ -73,6 +74,7 @@ func (t Tables) texts() (*texts, error) {
 		enqueue:              names.Replace(enqueueSQL),
 		enqueueMany:          names.Replace(enqueueManySQL),
 		stats:                names.Replace(statsSQL),
+		backlog:              names.Replace(backlogSQL),
 		peek:                 names.Replace(peekSQL),
 		verifyVersion:        names.Replace(verifyVersionSQL),
 		verifyColumns:        names.Replace(verifyColumnsSQL),

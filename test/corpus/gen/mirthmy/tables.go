@@ -29,6 +29,7 @@ type texts struct {
 	enqueueMany          string
 	stats                string
 	statsOf              string
+	backlog              string
 	peek                 string
 	verifyVersion        string
 	verifyColumns        string
@@ -62,6 +63,7 @@ func (t Tables) texts() (*texts, error) {
 		enqueueMany:          names.Replace(enqueueManySQL),
 		stats:                names.Replace(statsSQL),
 		statsOf:              names.Replace(statsOfSQL),
+		backlog:              names.Replace(backlogSQL),
 		peek:                 names.Replace(peekSQL),
 		verifyVersion:        names.Replace(verifyVersionSQL),
 		verifyColumns:        names.Replace(verifyColumnsSQL),

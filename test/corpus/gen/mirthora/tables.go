@@ -26,6 +26,7 @@ type texts struct {
 	enqueue              string
 	stats                string
 	statsOf              string
+	backlog              string
 	peek                 string
 	verifyVersion        string
 	verifyColumns        string
@@ -55,6 +56,7 @@ func (t Tables) texts() (*texts, error) {
 		enqueue:              names.Replace(enqueueSQL),
 		stats:                names.Replace(statsSQL),
 		statsOf:              names.Replace(statsOfSQL),
+		backlog:              names.Replace(backlogSQL),
 		peek:                 names.Replace(peekSQL),
 		verifyVersion:        names.Replace(verifyVersionSQL),
 		verifyColumns:        names.Replace(verifyColumnsSQL),

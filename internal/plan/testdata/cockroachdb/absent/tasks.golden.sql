@@ -124,6 +124,15 @@ SELECT /* tasksq.Stats */
        count(*) FILTER (WHERE state = 'processed') AS done
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: tasks_fingerprint (fingerprint) WHERE state IN ('pending', 'retry')
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state IN ('pending', 'retry');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -251,6 +251,18 @@ SELECT /* rendersq.StatsOf */
 FROM   renders
 WHERE  site = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by site
+-- locks: none
+-- index: (site, urgency DESC, id) WHERE state = 'N'
+SELECT /* rendersq.Backlog */
+       site,
+       count(*) AS ready
+FROM   renders
+WHERE  state = 'N'
+GROUP  BY site
+ORDER  BY site;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -181,6 +181,15 @@ SELECT /* jobsq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND till <= now()) AS expired
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (priority DESC, id) WHERE state = 'new'
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

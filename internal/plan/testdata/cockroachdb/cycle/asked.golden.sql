@@ -161,6 +161,17 @@ SELECT /* askedq.Stats */
        extract(epoch FROM now() - min(run_at) FILTER (WHERE state = 'N' AND run_at <= now())) AS oldest_ready
 FROM   asked;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, run_at) WHERE state = 'N'
+SELECT /* askedq.Backlog */
+       count(*) FILTER (WHERE run_at <= now()) AS ready,
+       count(*) FILTER (WHERE run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE run_at <= now())) AS oldest_ready
+FROM   asked
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

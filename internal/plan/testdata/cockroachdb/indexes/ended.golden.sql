@@ -131,6 +131,18 @@ SELECT /* endedq.StatsOf */
 FROM   ended
 WHERE  topic = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by topic
+-- locks: none
+-- index: ended_u (state, topic)
+SELECT /* endedq.Backlog */
+       topic,
+       count(*) AS ready
+FROM   ended
+WHERE  state = 'r'
+GROUP  BY topic
+ORDER  BY topic;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -288,6 +288,20 @@ SELECT /* lettersq.StatsOf */
 FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id
 WHERE  letters.kind = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* lettersq.Backlog */
+       letters.kind,
+       count(*) FILTER (WHERE (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= now() AND letters_lease.attempts < 5)) AS ready,
+       count(*) FILTER (WHERE letters_lease.token IS NULL AND letters_lease.claimed_until > now()) AS delayed
+FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id
+GROUP  BY letters.kind
+HAVING count(*) FILTER (WHERE (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= now() AND letters_lease.attempts < 5)) > 0
+OR     count(*) FILTER (WHERE letters_lease.token IS NULL AND letters_lease.claimed_until > now()) > 0
+ORDER  BY letters.kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

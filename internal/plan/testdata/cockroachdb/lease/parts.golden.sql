@@ -286,6 +286,16 @@ SELECT /* partsq.Stats */
        count(*) FILTER (WHERE parts.state = 'E') AS failed
 FROM   parts LEFT JOIN part_claims ON part_claims.region = parts.region AND part_claims.seq = parts.seq;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (region, seq) WHERE state = 'N'
+SELECT /* partsq.Backlog */
+       count(*) FILTER (WHERE (part_claims.region IS NULL OR part_claims.failed_at IS NULL AND part_claims.claimed_until <= now() AND part_claims.attempts < 3)) AS ready,
+       count(*) FILTER (WHERE part_claims.token IS NULL AND part_claims.claimed_until > now()) AS delayed
+FROM   parts LEFT JOIN part_claims ON part_claims.region = parts.region AND part_claims.seq = parts.seq
+WHERE  parts.state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -117,6 +117,15 @@ SELECT /* lastq.Stats */
        count(*) FILTER (WHERE st = 'done') AS done
 FROM   nulls_last;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE st = 'new'
+SELECT /* lastq.Backlog */
+       count(*) AS ready
+FROM   nulls_last
+WHERE  st = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

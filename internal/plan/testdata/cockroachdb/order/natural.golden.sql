@@ -118,6 +118,15 @@ SELECT /* naturalq.Stats */
        count(*) FILTER (WHERE st = 'done') AS done
 FROM   natural_order;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (prio DESC, id) WHERE st = 'new'
+SELECT /* naturalq.Backlog */
+       count(*) AS ready
+FROM   natural_order
+WHERE  st = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

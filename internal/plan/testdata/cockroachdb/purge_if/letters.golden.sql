@@ -109,6 +109,15 @@ SELECT /* lettersq.Stats */
        count(*) FILTER (WHERE sent = 1) AS done
 FROM   letters;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE sent = 0
+SELECT /* lettersq.Backlog */
+       count(*) AS ready
+FROM   letters
+WHERE  sent = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

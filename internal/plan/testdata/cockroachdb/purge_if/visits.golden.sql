@@ -122,6 +122,16 @@ SELECT /* visitsq.Stats */
        extract(epoch FROM now() - min(made) FILTER (WHERE sent = 0)) AS oldest_ready
 FROM   visits;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE sent = 0
+SELECT /* visitsq.Backlog */
+       count(*) AS ready,
+       extract(epoch FROM now() - min(made)) AS oldest_ready
+FROM   visits
+WHERE  sent = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -118,6 +118,15 @@ SELECT /* apartq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   apart;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* apartq.Backlog */
+       count(*) AS ready
+FROM   apart
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -198,6 +198,15 @@ SELECT /* pagesq.Stats */
        count(CASE WHEN state = 'read' THEN 1 END) AS done
 FROM   pages;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, site, path)
+SELECT /* pagesq.Backlog */
+       count(*) AS ready
+FROM   pages
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

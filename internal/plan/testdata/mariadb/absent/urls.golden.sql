@@ -178,6 +178,15 @@ SELECT /* urlsq.Stats */
        count(CASE WHEN status = 'done' THEN 1 END) AS done
 FROM   urls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+SELECT /* urlsq.Backlog */
+       count(*) AS ready
+FROM   urls
+WHERE  status = 'todo';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -372,6 +372,18 @@ SELECT /* rendersq.StatsOf */
 FROM   renders
 WHERE  site = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by site
+-- locks: none
+-- index: (state, site, urgency DESC, id)
+SELECT /* rendersq.Backlog */
+       site,
+       count(*) AS ready
+FROM   renders
+WHERE  state = 'N'
+GROUP  BY site
+ORDER  BY site;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -411,6 +411,15 @@ SELECT /* lettersq.Stats */
        count(CASE WHEN state = 'busy' AND lease_till <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
 FROM   letters;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* lettersq.Backlog */
+       count(*) AS ready
+FROM   letters
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -276,6 +276,15 @@ SELECT /* systasksq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN status = 'WIP' THEN since END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   systasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+SELECT /* systasksq.Backlog */
+       count(*) AS ready
+FROM   systasks
+WHERE  status = 'TODO';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -243,6 +243,18 @@ SELECT /* countedq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'N' AND run_at <= UNIX_TIMESTAMP() AND tries > 0 THEN run_at END) AS SIGNED) AS oldest_ready
 FROM   counted;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id); it reads others as well
+SELECT /* countedq.Backlog */
+       count(CASE WHEN run_at <= UNIX_TIMESTAMP() THEN 1 END) AS ready,
+       count(CASE WHEN run_at > UNIX_TIMESTAMP() THEN 1 END) AS `delayed`,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN run_at <= UNIX_TIMESTAMP() THEN run_at END) AS SIGNED) AS oldest_ready
+FROM   counted
+WHERE  state = 'N'
+AND    tries > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -226,6 +226,15 @@ SELECT /* actionsq.Stats */
        count(CASE WHEN state = 'E' THEN 1 END) AS failed
 FROM   actions;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* actionsq.Backlog */
+       count(*) AS ready
+FROM   actions
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

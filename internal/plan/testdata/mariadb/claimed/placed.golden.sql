@@ -229,6 +229,15 @@ SELECT /* placedq.Stats */
        count(CASE WHEN state = 'D' THEN 1 END) AS done
 FROM   placed;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* placedq.Backlog */
+       count(*) AS ready
+FROM   placed
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

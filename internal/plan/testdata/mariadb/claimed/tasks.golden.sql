@@ -372,6 +372,15 @@ SELECT /* tasksq.Stats */
        count(CASE WHEN state IN ('waiting', 'running') AND till <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -279,6 +279,16 @@ SELECT /* runsq.Stats */
        avg(CASE WHEN status = 'done' THEN TIMESTAMPDIFF(MICROSECOND, created, since) / 1000000 END) AS mean_wait
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+SELECT /* runsq.Backlog */
+       count(*) AS ready,
+       TIMESTAMPDIFF(MICROSECOND, min(created), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   runs
+WHERE  status = 'wait';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -316,6 +316,18 @@ SELECT /* askedq.StatsOf */
 FROM   calls
 WHERE  kind = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (state, kind, weight DESC, id, part)
+SELECT /* askedq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   calls
+WHERE  state = 'new'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -288,6 +288,18 @@ SELECT /* pullsq.StatsOf */
 FROM   pulls
 WHERE  repo = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by repo
+-- locks: none
+-- index: (state, repo, weight DESC, id)
+SELECT /* pullsq.Backlog */
+       repo,
+       count(*) AS ready
+FROM   pulls
+WHERE  state = 'new'
+GROUP  BY repo
+ORDER  BY repo;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -322,6 +322,15 @@ SELECT /* guardedq.Stats */
        count(CASE WHEN status = 'running' AND lease_till <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+SELECT /* guardedq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 'ready';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -200,6 +200,18 @@ SELECT /* mirthq.StatsOf */
 FROM   d_mm7
 WHERE  server_id = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by server_id
+-- locks: none
+-- index: (status, server_id, message_id, id)
+SELECT /* mirthq.Backlog */
+       server_id,
+       count(*) AS ready
+FROM   d_mm7
+WHERE  status = 'Q'
+GROUP  BY server_id
+ORDER  BY server_id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -160,6 +160,15 @@ SELECT /* lettersq.Stats */
        count(CASE WHEN sent = 1 THEN 1 END) AS done
 FROM   letters;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (sent, id)
+SELECT /* lettersq.Backlog */
+       count(*) AS ready
+FROM   letters
+WHERE  sent = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -228,6 +228,16 @@ SELECT /* ordersq.Stats */
 FROM   orders
 WHERE  (kind = 'mail');
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, kind, id)
+SELECT /* ordersq.Backlog */
+       count(*) AS ready
+FROM   orders
+WHERE  state = 0
+AND    (kind = 'mail');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

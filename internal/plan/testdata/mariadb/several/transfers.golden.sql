@@ -234,6 +234,17 @@ SELECT /* transfersq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state IN ('new', 'again') AND (due <= UTC_TIMESTAMP(6) OR due IS NULL) THEN due END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   transfers;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: transfers_ready (state, urgency DESC, id)
+SELECT /* transfersq.Backlog */
+       count(CASE WHEN (due <= UTC_TIMESTAMP(6) OR due IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN due > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (due <= UTC_TIMESTAMP(6) OR due IS NULL) THEN due END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   transfers
+WHERE  state IN ('new', 'again');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -104,6 +104,19 @@ WHERE  status IN ('UNDONE', 'DONE')
 AND    lease_id IN (?)
 AND    event_type = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by lease_id and event_type
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* allq.Backlog */
+       lease_id,
+       event_type,
+       count(*) AS ready
+FROM   events USE INDEX FOR GROUP BY ()
+WHERE  status IN ('UNDONE', 'DONE')
+GROUP  BY lease_id, event_type
+ORDER  BY lease_id, event_type;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -195,6 +195,15 @@ SELECT /* rawsolderq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   raws;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* rawsolderq.Backlog */
+       count(*) AS ready
+FROM   raws
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

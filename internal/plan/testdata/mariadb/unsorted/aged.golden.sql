@@ -186,6 +186,15 @@ SELECT /* agedq.Stats */
        count(CASE WHEN state = 'D' THEN 1 END) AS done
 FROM   aged;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state)
+SELECT /* agedq.Backlog */
+       count(*) AS ready
+FROM   aged
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -195,6 +195,15 @@ SELECT /* watchedq.Stats */
        count(CASE WHEN state = 'A' AND (watched.seen < UTC_TIMESTAMP(6) - interval 5 minute) THEN 1 END) AS expired
 FROM   watched;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* watchedq.Backlog */
+       count(*) AS ready
+FROM   watched
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

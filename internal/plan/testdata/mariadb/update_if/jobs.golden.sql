@@ -318,6 +318,17 @@ SELECT /* jobsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'scheduled' AND scheduled <= UTC_TIMESTAMP(6) THEN scheduled END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, priority DESC, id)
+SELECT /* jobsq.Backlog */
+       count(CASE WHEN scheduled <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN scheduled > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN scheduled <= UTC_TIMESTAMP(6) THEN scheduled END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   jobs
+WHERE  state = 'scheduled';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -190,6 +190,15 @@ SELECT /* partsq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   parts;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* partsq.Backlog */
+       count(*) AS ready
+FROM   parts
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -134,6 +134,15 @@ SELECT /* tasksq.Stats */
        count(CASE WHEN state = 'processed' THEN 1 END) AS done
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: tasks_fingerprint (fingerprint) WHERE state = 'pending'
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -479,6 +479,25 @@ EXEC /* storedq.StatsOf */ renders_stats_of @site = @p1;
 
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
+CREATE OR ALTER PROCEDURE renders_backlog
+AS
+SELECT /* storedq.Backlog */
+       site,
+       count(*) AS ready
+FROM   renders
+WHERE  state = 'N'
+GROUP  BY site
+ORDER  BY site;
+GO
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by site
+-- locks: none
+-- index: (state, site, urgency DESC, id)
+EXEC /* storedq.Backlog */ renders_backlog;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
 CREATE OR ALTER PROCEDURE renders_peek
     @limit int,
     @site nvarchar(4000)
@@ -556,6 +575,7 @@ FROM   (
                   ('renders_enqueue_many'),
                   ('renders_stats'),
                   ('renders_stats_of'),
+                  ('renders_backlog'),
                   ('renders_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL;

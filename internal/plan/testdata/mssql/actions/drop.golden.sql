@@ -59,6 +59,17 @@ SELECT /* dropq.StatsOf */
 FROM   jobs
 WHERE  host = CONVERT(varchar(8000), @p1);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by host
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* dropq.Backlog */
+       host,
+       count(*) AS ready
+FROM   jobs
+GROUP  BY host
+ORDER  BY host;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -242,6 +242,15 @@ SELECT /* jobsq.Stats */
        count(CASE WHEN state = 'busy' AND till <= SYSUTCDATETIME() THEN 1 END) AS expired
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, priority DESC, id)
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -468,6 +468,22 @@ EXEC /* storedq.Stats */ letters_stats;
 
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
+CREATE OR ALTER PROCEDURE letters_backlog
+AS
+SELECT /* storedq.Backlog */
+       count(*) AS ready
+FROM   letters
+WHERE  state = 'new';
+GO
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+EXEC /* storedq.Backlog */ letters_backlog;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
 CREATE OR ALTER PROCEDURE letters_peek
     @limit int
 AS
@@ -560,6 +576,7 @@ FROM   (
                   ('letters_enqueue_many'),
                   ('letters_enqueue_insert_pages'),
                   ('letters_stats'),
+                  ('letters_backlog'),
                   ('letters_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL;

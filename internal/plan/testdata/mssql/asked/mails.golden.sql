@@ -326,6 +326,17 @@ SELECT /* mailsq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 0 AND (run_at <= SYSDATETIMEOFFSET() OR run_at IS NULL) THEN run_at END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_ready
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id, run_at)
+SELECT /* mailsq.Backlog */
+       count(CASE WHEN (run_at <= SYSDATETIMEOFFSET() OR run_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN run_at > SYSDATETIMEOFFSET() THEN 1 END) AS delayed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN (run_at <= SYSDATETIMEOFFSET() OR run_at IS NULL) THEN run_at END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_ready
+FROM   mails
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -214,6 +214,18 @@ SELECT /* countedq.Stats */
        (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN state = 'N' AND run_at <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) AND tries > 0 THEN run_at END)) * 1.0 AS oldest_ready
 FROM   counted;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id, run_at); it reads others as well
+SELECT /* countedq.Backlog */
+       count(CASE WHEN run_at <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) THEN 1 END) AS ready,
+       count(CASE WHEN run_at > DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) THEN 1 END) AS delayed,
+       (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN run_at <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) THEN run_at END)) * 1.0 AS oldest_ready
+FROM   counted
+WHERE  state = 'N'
+AND    tries > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -176,6 +176,15 @@ SELECT /* acceptedq.Stats */
        count(CASE WHEN state = 'D' THEN 1 END) AS done
 FROM   dbo.steps;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* acceptedq.Backlog */
+       count(*) AS ready
+FROM   dbo.steps
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

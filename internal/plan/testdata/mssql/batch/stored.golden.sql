@@ -247,6 +247,22 @@ EXEC /* storedq.Stats */ dbo.steps_stats;
 
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
+CREATE OR ALTER PROCEDURE dbo.steps_backlog
+AS
+SELECT /* storedq.Backlog */
+       count(*) AS ready
+FROM   dbo.steps
+WHERE  state = 'N';
+GO
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+EXEC /* storedq.Backlog */ dbo.steps_backlog;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
 CREATE OR ALTER PROCEDURE dbo.steps_peek
     @limit int
 AS
@@ -328,6 +344,7 @@ FROM   (
                   ('dbo.steps_purge_done'),
                   ('dbo.steps_enqueue'),
                   ('dbo.steps_stats'),
+                  ('dbo.steps_backlog'),
                   ('dbo.steps_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL;

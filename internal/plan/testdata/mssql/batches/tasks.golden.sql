@@ -247,6 +247,16 @@ SELECT /* tasksq.Stats */
        avg(CASE WHEN Status = 1 THEN DATEDIFF_BIG(millisecond, TmProcess, TmDone) / 1000.0 END) AS mean_run
 FROM   dbo.TaskQueue;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: IX_TaskQueue (Priority DESC, TmEnqueue, Id) INCLUDE (Data) WHERE Status = 0
+SELECT /* tasksq.Backlog */
+       count(*) AS ready,
+       DATEDIFF_BIG(millisecond, min(TmEnqueue), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   dbo.TaskQueue
+WHERE  Status = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -227,6 +227,16 @@ SELECT /* begunq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 1 THEN since END), SYSUTCDATETIME()) / 1000.0 AS oldest_running
 FROM   begun;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, start, id)
+SELECT /* begunq.Backlog */
+       count(*) AS ready
+FROM   begun
+WHERE  state = 0
+AND    start IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

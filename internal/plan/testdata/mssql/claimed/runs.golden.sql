@@ -276,6 +276,15 @@ SELECT /* runsq.Stats */
        count(CASE WHEN state IN ('assigned', 'running', 'aborting') AND beat <= DATEADD(minute, -5, SYSUTCDATETIME()) THEN 1 END) AS expired
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* runsq.Backlog */
+       count(*) AS ready
+FROM   runs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

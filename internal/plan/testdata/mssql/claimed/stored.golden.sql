@@ -426,6 +426,22 @@ EXEC /* storedq.Stats */ tasks_stats;
 
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
+CREATE OR ALTER PROCEDURE tasks_backlog
+AS
+SELECT /* storedq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'pending';
+GO
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+EXEC /* storedq.Backlog */ tasks_backlog;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
 CREATE OR ALTER PROCEDURE tasks_peek
     @limit int
 AS
@@ -498,6 +514,7 @@ FROM   (
                   ('tasks_purge_failed'),
                   ('tasks_enqueue'),
                   ('tasks_stats'),
+                  ('tasks_backlog'),
                   ('tasks_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL;

@@ -215,6 +215,19 @@ SELECT /* watchedq.StatsOf */
 FROM   buildrequests LEFT JOIN buildrequest_claims ON buildrequest_claims.brid = buildrequests.id
 WHERE  buildrequests.builderid = @p1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by builderid
+-- locks: none
+-- index: (complete, builderid, priority DESC, submitted_at, id)
+SELECT /* watchedq.Backlog */
+       buildrequests.builderid,
+       count(*) AS ready
+FROM   buildrequests LEFT JOIN buildrequest_claims ON buildrequest_claims.brid = buildrequests.id
+WHERE  buildrequests.complete = 0
+AND    buildrequest_claims.brid IS NULL
+GROUP  BY buildrequests.builderid
+ORDER  BY buildrequests.builderid;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

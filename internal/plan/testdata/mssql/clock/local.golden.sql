@@ -132,6 +132,17 @@ SELECT /* localq.Stats */
        (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN state = 'N' AND day <= CAST(SYSDATETIME() AS date) AND (opens <= CAST(SYSDATETIME() AS time) AND CAST(SYSDATETIME() AS time) < closes AND day = CAST(SYSDATETIME() AS date) AND (called < SYSDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60) THEN made END)) * 1.0 AS oldest_ready
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id, day) INCLUDE (opens, closes, called, made)
+SELECT /* localq.Backlog */
+       count(CASE WHEN day <= CAST(SYSDATETIME() AS date) AND (opens <= CAST(SYSDATETIME() AS time) AND CAST(SYSDATETIME() AS time) < closes AND day = CAST(SYSDATETIME() AS date) AND (called < SYSDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60) THEN 1 END) AS ready,
+       count(CASE WHEN day > CAST(SYSDATETIME() AS date) THEN 1 END) AS delayed,
+       (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN day <= CAST(SYSDATETIME() AS date) AND (opens <= CAST(SYSDATETIME() AS time) AND CAST(SYSDATETIME() AS time) < closes AND day = CAST(SYSDATETIME() AS date) AND (called < SYSDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60) THEN made END)) * 1.0 AS oldest_ready
+FROM   calls
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -132,6 +132,15 @@ SELECT /* heapsq.Stats */
        count(CASE WHEN state = 2 THEN 1 END) AS done
 FROM   dbo.heaps;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: heaps_state (state)
+SELECT /* heapsq.Backlog */
+       count(*) AS ready
+FROM   dbo.heaps
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -131,6 +131,16 @@ SELECT /* momentsq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 0 THEN at END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
 FROM   dbo.moments;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: moments_state (state)
+SELECT /* momentsq.Backlog */
+       count(*) AS ready,
+       DATEDIFF_BIG(millisecond, min(at), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   dbo.moments
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

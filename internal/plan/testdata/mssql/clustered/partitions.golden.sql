@@ -156,6 +156,19 @@ FROM   dbo.partitions
 WHERE  kind = @p1
 AND    part = @p2;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind and part
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* partitionsq.Backlog */
+       kind,
+       part,
+       count(*) AS ready
+FROM   dbo.partitions
+WHERE  state = 0
+GROUP  BY kind, part
+ORDER  BY kind, part;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

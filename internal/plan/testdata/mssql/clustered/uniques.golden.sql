@@ -133,6 +133,15 @@ SELECT /* uniquesq.Stats */
        count(CASE WHEN state = 2 THEN 1 END) AS done
 FROM   dbo.uniques;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: uniques_code (state, code)
+SELECT /* uniquesq.Backlog */
+       count(*) AS ready
+FROM   dbo.uniques
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -181,6 +181,20 @@ WHERE  topic IN (SELECT CONVERT(varchar(8000), value) COLLATE Modern_Spanish_CI_
 AND    tenant IN (SELECT CONVERT(uniqueidentifier, value) FROM OPENJSON(@p2) WITH (value nvarchar(36) '$'))
 AND    site NOT IN (SELECT CONVERT(varchar(8000), value) FROM OPENJSON(@p3) WITH (value nvarchar(4000) '$'));
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by topic, tenant and site
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* messagesq.Backlog */
+       topic,
+       LOWER(CONVERT(char(36), tenant)),
+       site,
+       count(*) AS ready
+FROM   dbo.messages
+WHERE  (locked_until <= SYSUTCDATETIME() OR locked_until IS NULL)
+GROUP  BY topic, tenant, site
+ORDER  BY topic, tenant, site;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -187,6 +187,15 @@ SELECT /* backupsq.Stats */
        count(CASE WHEN state = 1 AND till <= GETUTCDATE() THEN 1 END) AS expired
 FROM   backups;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* backupsq.Backlog */
+       count(*) AS ready
+FROM   backups
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

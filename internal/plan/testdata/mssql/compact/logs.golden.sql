@@ -211,6 +211,16 @@ SELECT /* logsq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 1 THEN begun END), GETUTCDATE()) / 1000.0 AS oldest_running
 FROM   logs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id) INCLUDE (begun, ended); it reads others as well
+SELECT /* logsq.Backlog */
+       count(*) AS ready
+FROM   logs
+WHERE  state = 0
+AND    (begun < ended or begun = '19000101');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

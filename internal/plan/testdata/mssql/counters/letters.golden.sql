@@ -524,6 +524,15 @@ SELECT /* lettersq.Stats */
        count(CASE WHEN state = 'lost' THEN 1 END) AS failed
 FROM   letters;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* lettersq.Backlog */
+       count(*) AS ready
+FROM   letters
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

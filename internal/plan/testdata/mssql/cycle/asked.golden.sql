@@ -205,6 +205,17 @@ SELECT /* askedq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'N' AND run_at <= SYSUTCDATETIME() THEN run_at END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
 FROM   asked;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id, run_at)
+SELECT /* askedq.Backlog */
+       count(CASE WHEN run_at <= SYSUTCDATETIME() THEN 1 END) AS ready,
+       count(CASE WHEN run_at > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN run_at <= SYSUTCDATETIME() THEN run_at END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   asked
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

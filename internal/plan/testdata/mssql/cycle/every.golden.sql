@@ -268,6 +268,18 @@ SELECT /* everyq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'N' AND tries > 0 AND (run_at <= SYSUTCDATETIME() OR run_at IS NULL) THEN run_at END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
 FROM   every;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id, run_at); it reads others as well
+SELECT /* everyq.Backlog */
+       count(CASE WHEN (run_at <= SYSUTCDATETIME() OR run_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN run_at > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN (run_at <= SYSUTCDATETIME() OR run_at IS NULL) THEN run_at END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   every
+WHERE  state = 'N'
+AND    tries > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

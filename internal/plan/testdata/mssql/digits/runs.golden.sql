@@ -300,6 +300,17 @@ SELECT /* runsq.Stats */
        (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - CAST(min(CASE WHEN state = 'N' AND run_text <= RIGHT(REPLICATE('0', 11) + CAST(CAST(DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) AS bigint) AS varchar(20)), 11) THEN made END) AS bigint)) * 1.0 AS oldest_ready
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id, run_text)
+SELECT /* runsq.Backlog */
+       count(CASE WHEN run_text <= RIGHT(REPLICATE('0', 11) + CAST(CAST(DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) AS bigint) AS varchar(20)), 11) THEN 1 END) AS ready,
+       count(CASE WHEN run_text > RIGHT(REPLICATE('0', 11) + CAST(CAST(DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) AS bigint) AS varchar(20)), 11) THEN 1 END) AS delayed,
+       (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - CAST(min(CASE WHEN run_text <= RIGHT(REPLICATE('0', 11) + CAST(CAST(DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) AS bigint) AS varchar(20)), 11) THEN made END) AS bigint)) * 1.0 AS oldest_ready
+FROM   runs
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -296,6 +296,17 @@ SELECT /* ticksq.Stats */
        avg(CASE WHEN state = 'D' THEN CAST(ended AS bigint) / 1000000000.0 - since / 1000000000.0 END) AS mean_run
 FROM   ticks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id, due_at)
+SELECT /* ticksq.Backlog */
+       count(CASE WHEN due_at <= DATEDIFF_BIG(nanosecond, '19700101', SYSUTCDATETIME()) THEN 1 END) AS ready,
+       count(CASE WHEN due_at > DATEDIFF_BIG(nanosecond, '19700101', SYSUTCDATETIME()) THEN 1 END) AS delayed,
+       DATEDIFF_BIG(nanosecond, '19700101', SYSUTCDATETIME()) / 1000000000.0 - min(CASE WHEN due_at <= DATEDIFF_BIG(nanosecond, '19700101', SYSUTCDATETIME()) THEN due_at END) / 1000000000.0 AS oldest_ready
+FROM   ticks
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -270,6 +270,20 @@ SELECT /* email2014q.StatsOf */
 FROM   dbo.email_outbox
 WHERE  kind = CONVERT(varchar(8000), @p1);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before)
+SELECT /* email2014q.Backlog */
+       kind,
+       count(CASE WHEN (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN not_before > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       DATEDIFF(second, min(CASE WHEN (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN created_at END), SYSDATETIMEOFFSET()) * 1.0 AS oldest_ready
+FROM   dbo.email_outbox
+WHERE  state = 'N'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -135,6 +135,20 @@ SELECT /* poppedq.StatsOf */
 FROM   dbo.email_outbox
 WHERE  kind = CONVERT(varchar(8000), @p1);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before)
+SELECT /* poppedq.Backlog */
+       kind,
+       count(CASE WHEN (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN not_before > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN created_at END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_ready
+FROM   dbo.email_outbox
+WHERE  state = 'N'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -233,6 +233,15 @@ SELECT /* itemsq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN status = 'in_progress' THEN since END), SYSUTCDATETIME()) / 1000.0 AS oldest_running
 FROM   items;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+SELECT /* itemsq.Backlog */
+       count(*) AS ready
+FROM   items
+WHERE  status = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

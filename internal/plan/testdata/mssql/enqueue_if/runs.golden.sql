@@ -241,6 +241,16 @@ SELECT /* runsq.Stats */
        avg(CASE WHEN status = 'done' THEN DATEDIFF_BIG(millisecond, created, since) / 1000.0 END) AS mean_wait
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+SELECT /* runsq.Backlog */
+       count(*) AS ready,
+       DATEDIFF_BIG(millisecond, min(created), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   runs
+WHERE  status = 'wait';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -342,6 +342,22 @@ EXEC /* stored.Stats */ items_stats;
 
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
+CREATE OR ALTER PROCEDURE items_backlog
+AS
+SELECT /* stored.Backlog */
+       count(*) AS ready
+FROM   items
+WHERE  status = 'pending';
+GO
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+EXEC /* stored.Backlog */ items_backlog;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
 CREATE OR ALTER PROCEDURE items_peek
     @limit int
 AS
@@ -409,6 +425,7 @@ FROM   (
                   ('items_enqueue_alone'),
                   ('items_enqueue'),
                   ('items_stats'),
+                  ('items_backlog'),
                   ('items_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL;

@@ -208,6 +208,16 @@ SELECT /* tasksq.Stats */
        count(CASE WHEN state = 'dead' THEN 1 END) AS failed
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id); it reads others as well
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'new'
+AND    n_left > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -174,6 +174,15 @@ SELECT /* begunq.Stats */
        count(CASE WHEN state = 'over' THEN 1 END) AS done
 FROM   begun;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* begunq.Backlog */
+       count(*) AS ready
+FROM   begun
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -167,6 +167,15 @@ SELECT /* listedq.Stats */
        count(CASE WHEN state = 'over' THEN 1 END) AS done
 FROM   listed;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* listedq.Backlog */
+       count(*) AS ready
+FROM   listed
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

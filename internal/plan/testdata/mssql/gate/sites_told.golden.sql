@@ -322,6 +322,15 @@ SELECT /* sitestoldq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'busy' THEN taken_at END), SYSUTCDATETIME()) / 1000.0 AS oldest_running
 FROM   exports;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* sitestoldq.Backlog */
+       count(*) AS ready
+FROM   exports
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -384,6 +384,22 @@ EXEC /* storedq.Stats */ conversions_stats;
 
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
+CREATE OR ALTER PROCEDURE conversions_backlog
+AS
+SELECT /* storedq.Backlog */
+       count(*) AS ready
+FROM   conversions
+WHERE  state = 'new';
+GO
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, weight DESC, id)
+EXEC /* storedq.Backlog */ conversions_backlog;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
 CREATE OR ALTER PROCEDURE conversions_peek
     @limit int
 AS
@@ -452,6 +468,7 @@ FROM   (
                   ('conversions_enqueue'),
                   ('conversions_enqueue_many'),
                   ('conversions_stats'),
+                  ('conversions_backlog'),
                   ('conversions_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL;

@@ -174,6 +174,15 @@ SELECT /* waitingq.Stats */
        count(CASE WHEN state = 'over' THEN 1 END) AS done
 FROM   waiting;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: waiting_next (id) WHERE state = 'new'
+SELECT /* waitingq.Backlog */
+       count(*) AS ready
+FROM   waiting
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -214,6 +214,15 @@ SELECT /* buildsq.Stats */
        count(CASE WHEN state = 'dead' THEN 1 END) AS failed
 FROM   builds;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state)
+SELECT /* buildsq.Backlog */
+       count(*) AS ready
+FROM   builds
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -319,6 +319,17 @@ SELECT /* stepsq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'busy' THEN taken_at END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_running
 FROM   steps;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, due_at, id)
+SELECT /* stepsq.Backlog */
+       count(CASE WHEN (due_at <= SYSDATETIMEOFFSET() OR due_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN due_at > SYSDATETIMEOFFSET() THEN 1 END) AS delayed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN (due_at <= SYSDATETIMEOFFSET() OR due_at IS NULL) THEN due_at END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_ready
+FROM   steps
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

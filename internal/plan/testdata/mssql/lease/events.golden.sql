@@ -371,6 +371,16 @@ SELECT /* eventsq.Stats */
        count(CASE WHEN events.wedge_reason IS NOT NULL THEN 1 END) AS failed
 FROM   events LEFT JOIN events_lease ON events_lease.id = events.id;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (wedge_reason, id)
+SELECT /* eventsq.Backlog */
+       count(CASE WHEN (events_lease.id IS NULL OR events_lease.failed_at IS NULL AND events_lease.claimed_until <= SYSUTCDATETIME() AND events_lease.attempts < 5) THEN 1 END) AS ready,
+       count(CASE WHEN events_lease.token IS NULL AND events_lease.claimed_until > SYSUTCDATETIME() THEN 1 END) AS delayed
+FROM   events LEFT JOIN events_lease ON events_lease.id = events.id
+WHERE  events.wedge_reason IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

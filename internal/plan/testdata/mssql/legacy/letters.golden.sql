@@ -165,6 +165,16 @@ SELECT /* lettersq.Stats */
        count(CASE WHEN sent IS NOT NULL THEN 1 END) AS done
 FROM   letters;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (sending, sent, id)
+SELECT /* lettersq.Backlog */
+       count(*) AS ready
+FROM   letters
+WHERE  sending = 0
+AND    sent IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

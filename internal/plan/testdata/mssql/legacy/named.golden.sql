@@ -168,6 +168,16 @@ SELECT /* namedq.Stats */
        count(CASE WHEN sent IS NOT NULL THEN 1 END) AS done
 FROM   letters;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (sending, sent, id)
+SELECT /* namedq.Backlog */
+       count(*) AS ready
+FROM   letters
+WHERE  sending = 0
+AND    sent IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -159,6 +159,15 @@ SELECT /* throughq.Stats */
        count(CASE WHEN status = 'C' THEN 1 END) AS done
 FROM   dbo.jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+SELECT /* throughq.Backlog */
+       count(*) AS ready
+FROM   dbo.jobs
+WHERE  status = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

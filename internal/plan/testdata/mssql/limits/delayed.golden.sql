@@ -290,6 +290,15 @@ SELECT /* delayedq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'A' THEN locked_at END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_running
 FROM   delayed;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* delayedq.Backlog */
+       count(*) AS ready
+FROM   delayed
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -243,6 +243,18 @@ SELECT /* itemsq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN available IN (1, 0) AND (expires <= SYSDATETIMEOFFSET() OR available = 1) AND remaining > 0 AND (due_at <= SYSDATETIMEOFFSET() OR due_at IS NULL) THEN due_at END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_ready
 FROM   items;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* itemsq.Backlog */
+       count(CASE WHEN (expires <= SYSDATETIMEOFFSET() OR available = 1) AND (due_at <= SYSDATETIMEOFFSET() OR due_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN due_at > SYSDATETIMEOFFSET() THEN 1 END) AS delayed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN (expires <= SYSDATETIMEOFFSET() OR available = 1) AND (due_at <= SYSDATETIMEOFFSET() OR due_at IS NULL) THEN due_at END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_ready
+FROM   items
+WHERE  available IN (1, 0)
+AND    remaining > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

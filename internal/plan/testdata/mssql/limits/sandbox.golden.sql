@@ -288,6 +288,16 @@ SELECT /* sandboxq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN status = 'A' THEN started END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_running
 FROM   sandbox;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id); it reads others as well
+SELECT /* sandboxq.Backlog */
+       count(*) AS ready
+FROM   sandbox
+WHERE  status = 'N'
+AND    (run_count <= max_retry OR max_retry IS NULL OR max_retry = -1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

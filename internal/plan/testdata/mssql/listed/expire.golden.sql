@@ -61,6 +61,15 @@ SELECT /* expireq.Stats */
        count(CASE WHEN status = 6 THEN 1 END) AS done
 FROM   blocks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE status IN (0, 3)
+SELECT /* expireq.Backlog */
+       count(*) AS ready
+FROM   blocks
+WHERE  status IN (0, 3);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -200,6 +200,18 @@ SELECT /* filesq.StatsOf */
 FROM   files
 WHERE  node IN (SELECT value FROM OPENJSON(@p1) WITH (value int '$'));
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by node
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* filesq.Backlog */
+       node,
+       count(*) AS ready
+FROM   files
+WHERE  status IN (0, 3)
+GROUP  BY node
+ORDER  BY node;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -178,6 +178,17 @@ SELECT /* callsq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'busy' AND begun > DATEADD(minute, -10, SYSUTCDATETIME()) THEN begun END), SYSUTCDATETIME()) / 1000.0 AS oldest_running
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state IN ('new', 'busy'); it reads others as well
+-- arguments: 1: worker Holder
+SELECT /* callsq.Backlog */
+       count(*) AS ready
+FROM   calls
+WHERE  state IN ('new', 'busy')
+AND    (begun <= DATEADD(minute, -10, SYSUTCDATETIME()) OR state = 'new' OR holder = @p1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

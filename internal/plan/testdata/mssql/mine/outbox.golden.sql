@@ -180,6 +180,17 @@ SELECT /* outboxq.Stats */
        count(CASE WHEN sent = 0 AND till <> '2000-01-01 00:00:00' AND till <= SYSUTCDATETIME() THEN 1 END) AS expired
 FROM   outbox;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (sent, made, id); it reads others as well
+-- arguments: 1: worker Holder
+SELECT /* outboxq.Backlog */
+       count(*) AS ready
+FROM   outbox
+WHERE  sent = 0
+AND    (till <= SYSUTCDATETIME() OR till = '2000-01-01 00:00:00' OR holder = @p1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

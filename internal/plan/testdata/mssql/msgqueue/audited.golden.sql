@@ -287,6 +287,16 @@ SELECT /* auditedq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN Status = 0 THEN Enqueued END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
 FROM   dbo.Audited;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (Status, Enqueued, Id)
+SELECT /* auditedq.Backlog */
+       count(*) AS ready,
+       DATEDIFF_BIG(millisecond, min(Enqueued), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   dbo.Audited
+WHERE  Status = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -90,6 +90,15 @@ SELECT /* filesq.Stats */
        count(CASE WHEN processed = 1 THEN 1 END) AS done
 FROM   dbo.files;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (processed, name)
+SELECT /* filesq.Backlog */
+       count(*) AS ready
+FROM   dbo.files
+WHERE  processed = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -334,6 +334,26 @@ EXEC /* getmessageq.StatsOf */ dbo.MsgQueue_stats_of @msgTypeCode = @p1;
 
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
+CREATE OR ALTER PROCEDURE dbo.MsgQueue_backlog
+AS
+SELECT /* getmessageq.Backlog */
+       MsgTypeCode,
+       count(*) AS ready,
+       DATEDIFF_BIG(millisecond, min(CreateTime), GETDATE()) / 1000.0 AS oldest_ready
+FROM   dbo.MsgQueue
+WHERE  State = 'N'
+GROUP  BY MsgTypeCode
+ORDER  BY MsgTypeCode;
+GO
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by MsgTypeCode
+-- locks: none
+-- index: IX_MsgQueue_Ready (MsgTypeCode, CreateTime, MsgQueueId) WHERE ([State]='N')
+EXEC /* getmessageq.Backlog */ dbo.MsgQueue_backlog;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
 CREATE OR ALTER PROCEDURE dbo.MsgQueue_peek
     @limit int,
     @msgTypeCode nvarchar(4000)
@@ -405,6 +425,7 @@ FROM   (
                   ('dbo.MsgQueue_enqueue_many'),
                   ('dbo.MsgQueue_stats'),
                   ('dbo.MsgQueue_stats_of'),
+                  ('dbo.MsgQueue_backlog'),
                   ('dbo.MsgQueue_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL;

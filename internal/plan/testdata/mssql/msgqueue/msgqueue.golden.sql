@@ -232,6 +232,19 @@ SELECT /* msgqueue.StatsOf */
 FROM   dbo.MsgQueue
 WHERE  MsgTypeCode = CONVERT(varchar(8000), @p1);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by MsgTypeCode
+-- locks: none
+-- index: IX_MsgQueue_Ready (MsgTypeCode, CreateTime, MsgQueueId) WHERE ([State]='N')
+SELECT /* msgqueue.Backlog */
+       MsgTypeCode,
+       count(*) AS ready,
+       DATEDIFF_BIG(millisecond, min(CreateTime), GETDATE()) / 1000.0 AS oldest_ready
+FROM   dbo.MsgQueue
+WHERE  State = 'N'
+GROUP  BY MsgTypeCode
+ORDER  BY MsgTypeCode;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

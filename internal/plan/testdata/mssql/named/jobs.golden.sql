@@ -297,6 +297,17 @@ SELECT /* jobsq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'new' AND (run_at <= SYSUTCDATETIME() OR run_at IS NULL) THEN made END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id, run_at) INCLUDE (made)
+SELECT /* jobsq.Backlog */
+       count(CASE WHEN (run_at <= SYSUTCDATETIME() OR run_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN run_at > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN (run_at <= SYSUTCDATETIME() OR run_at IS NULL) THEN made END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   jobs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -71,6 +71,15 @@ SELECT /* retireq.Stats */
        count(CASE WHEN state = 'retired' THEN 1 END) AS done
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id, run_at) INCLUDE (made)
+SELECT /* retireq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -278,6 +278,20 @@ FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id
 WHERE  (@p1 IS NULL OR letters.kind = CONVERT(varchar(8000), @p1))
 OPTION (RECOMPILE);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* lettersq.Backlog */
+       letters.kind,
+       count(CASE WHEN (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= SYSUTCDATETIME()) THEN 1 END) AS ready,
+       count(CASE WHEN letters_lease.token IS NULL AND letters_lease.claimed_until > SYSUTCDATETIME() THEN 1 END) AS delayed
+FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id
+GROUP  BY letters.kind
+HAVING count(CASE WHEN (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= SYSUTCDATETIME()) THEN 1 END) > 0
+OR     count(CASE WHEN letters_lease.token IS NULL AND letters_lease.claimed_until > SYSUTCDATETIME() THEN 1 END) > 0
+ORDER  BY letters.kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

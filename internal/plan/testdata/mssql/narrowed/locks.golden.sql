@@ -180,6 +180,18 @@ FROM   jobs
 WHERE  (@p1 IS NULL OR kind = CONVERT(varchar(8000), @p1))
 OPTION (RECOMPILE);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (state, id, kind)
+SELECT /* locksq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'N'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

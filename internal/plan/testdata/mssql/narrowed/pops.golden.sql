@@ -92,6 +92,17 @@ FROM   letters
 WHERE  (@p1 IS NULL OR kind = CONVERT(varchar(8000), @p1))
 OPTION (RECOMPILE);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* popsq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   letters
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -251,6 +251,25 @@ EXEC /* storedq.StatsOf */ jobs_stats_of @kind = @p1;
 
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
+CREATE OR ALTER PROCEDURE jobs_backlog
+AS
+SELECT /* storedq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'N'
+GROUP  BY kind
+ORDER  BY kind;
+GO
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (state, id, kind)
+EXEC /* storedq.Backlog */ jobs_backlog;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
 CREATE OR ALTER PROCEDURE jobs_peek
     @limit int,
     @kind nvarchar(4000)
@@ -317,6 +336,7 @@ FROM   (
                   ('jobs_enqueue_many'),
                   ('jobs_stats'),
                   ('jobs_stats_of'),
+                  ('jobs_backlog'),
                   ('jobs_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL;

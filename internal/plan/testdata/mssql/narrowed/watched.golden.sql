@@ -200,6 +200,18 @@ FROM   watched
 WHERE  (@p1 IS NULL OR kind IN (SELECT CONVERT(varchar(8000), value) FROM OPENJSON(@p1) WITH (value nvarchar(4000) '$')))
 OPTION (RECOMPILE);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (state, id, kind)
+SELECT /* watchedq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   watched
+WHERE  state = 'N'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

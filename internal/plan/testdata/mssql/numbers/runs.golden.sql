@@ -250,6 +250,17 @@ SELECT /* runsq.Stats */
        (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN state = 'N' AND (due_at <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) OR due_at IS NULL) THEN made END)) * 1.0 AS oldest_ready
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id, due_at)
+SELECT /* runsq.Backlog */
+       count(CASE WHEN (due_at <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) OR due_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN due_at > DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) THEN 1 END) AS delayed,
+       (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN (due_at <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) OR due_at IS NULL) THEN made END)) * 1.0 AS oldest_ready
+FROM   runs
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

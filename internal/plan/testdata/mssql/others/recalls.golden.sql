@@ -490,6 +490,17 @@ SELECT /* recallsq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN status = 2 THEN since END), SYSUTCDATETIME()) / 1000.0 AS oldest_running
 FROM   tape_recall;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, due, task_id)
+SELECT /* recallsq.Backlog */
+       count(CASE WHEN due <= SYSUTCDATETIME() THEN 1 END) AS ready,
+       count(CASE WHEN due > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN due <= SYSUTCDATETIME() THEN due END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   tape_recall
+WHERE  status = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -165,6 +165,15 @@ SELECT /* olderq.Stats */
        count(CASE WHEN status = 'E' THEN 1 END) AS failed
 FROM   d_mm7;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, message_id, id)
+SELECT /* olderq.Backlog */
+       count(*) AS ready
+FROM   d_mm7
+WHERE  status = 'Q';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -381,6 +381,22 @@ EXEC /* storedq.Stats */ jobs_stats;
 
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
+CREATE OR ALTER PROCEDURE jobs_backlog
+AS
+SELECT /* storedq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 'ready';
+GO
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+EXEC /* storedq.Backlog */ jobs_backlog;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
 CREATE OR ALTER PROCEDURE jobs_peek
     @limit int
 AS
@@ -488,6 +504,7 @@ FROM   (
                   ('jobs_enqueue'),
                   ('jobs_enqueue_many'),
                   ('jobs_stats'),
+                  ('jobs_backlog'),
                   ('jobs_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL;

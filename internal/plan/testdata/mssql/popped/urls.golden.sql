@@ -114,6 +114,18 @@ SELECT /* urlsq.StatsOf */
 FROM   urls
 WHERE  [job] = @p1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by job
+-- locks: none
+-- index: (processed, [job], id)
+SELECT /* urlsq.Backlog */
+       [job],
+       count(*) AS ready
+FROM   urls
+WHERE  processed = 0
+GROUP  BY [job]
+ORDER  BY [job];
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -156,6 +156,16 @@ SELECT /* mailsq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN sent = 0 THEN inserted END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (sent, id)
+SELECT /* mailsq.Backlog */
+       count(*) AS ready,
+       DATEDIFF_BIG(millisecond, min(inserted), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   mails
+WHERE  sent = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -90,6 +90,15 @@ SELECT /* filesq.Stats */
        count(CASE WHEN done = 1 THEN 1 END) AS done
 FROM   dbo.files;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (done, id)
+SELECT /* filesq.Backlog */
+       count(*) AS ready
+FROM   dbo.files
+WHERE  done = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -292,6 +292,15 @@ SELECT /* buildsq.Stats */
        count(CASE WHEN state = 'busy' AND until_at <= SYSDATETIMEOFFSET() THEN 1 END) AS expired
 FROM   builds;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* buildsq.Backlog */
+       count(*) AS ready
+FROM   builds
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -201,6 +201,15 @@ SELECT /* jobsq.Stats */
        count(CASE WHEN state = 'busy' AND until_at <= SYSDATETIMEOFFSET() THEN 1 END) AS expired
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -265,6 +265,15 @@ SELECT /* uploadsq.Stats */
        count(CASE WHEN state = 'processing' AND seen <= DATEADD(second, -25, SYSDATETIMEOFFSET()) THEN 1 END) AS expired
 FROM   uploads;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* uploadsq.Backlog */
+       count(*) AS ready
+FROM   uploads
+WHERE  state = 'queued';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -160,6 +160,16 @@ SELECT /* copiesq.Stats */
        DATEDIFF(second, min(CASE WHEN state = 1 THEN started_at END), SYSUTCDATETIME()) * 1.0 AS oldest_running
 FROM   dbo.copies;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: copies_next (state, wanted, id); it reads others as well
+SELECT /* copiesq.Backlog */
+       count(*) AS ready
+FROM   dbo.copies
+WHERE  state = 0
+AND    (ignored = 0);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -116,6 +116,16 @@ CROSS  APPLY (
     SELECT CASE WHEN state = 0 AND (kind not in (select kind from dbo.kinds) and sent_at < dateadd(minute, -5, sysutcdatetime())) THEN 1 END AS figure1
 ) AS told;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, rank DESC, id) INCLUDE (kind, sent_at); it reads others as well
+SELECT /* restq.Backlog */
+       count(*) AS ready
+FROM   dbo.tasks
+WHERE  state = 0
+AND    (kind not in (select kind from dbo.kinds) and sent_at < dateadd(minute, -5, sysutcdatetime()));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -160,6 +160,16 @@ SELECT /* restoresq.Stats */
        DATEDIFF(second, min(CASE WHEN state = 1 THEN started_at END), SYSUTCDATETIME()) * 1.0 AS oldest_running
 FROM   dbo.restores;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: restores_next (state, wanted, id) INCLUDE (ignored); it reads others as well
+SELECT /* restoresq.Backlog */
+       count(*) AS ready
+FROM   dbo.restores
+WHERE  state = 0
+AND    (ignored = 0);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

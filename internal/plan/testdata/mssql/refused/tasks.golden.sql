@@ -114,6 +114,16 @@ CROSS  APPLY (
     SELECT CASE WHEN state = 0 AND (kind in (select kind from dbo.kinds)) THEN 1 END AS figure1
 ) AS told;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, rank DESC, id) INCLUDE (kind, sent_at); it reads others as well
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   dbo.tasks
+WHERE  state = 0
+AND    (kind in (select kind from dbo.kinds));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

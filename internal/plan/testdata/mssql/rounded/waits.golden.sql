@@ -248,6 +248,17 @@ SELECT /* waitsq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'A' THEN taken END), SYSUTCDATETIME()) / 1000.0 AS oldest_running
 FROM   waits;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id, due)
+SELECT /* waitsq.Backlog */
+       count(CASE WHEN due <= SYSUTCDATETIME() THEN 1 END) AS ready,
+       count(CASE WHEN due > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN due <= SYSUTCDATETIME() THEN due END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   waits
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -258,6 +258,21 @@ SELECT /* actsq.StatsOf */
 FROM   dbo.acts
 WHERE  host = CONVERT(varchar(8000), @p1);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by host
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* actsq.Backlog */
+       host,
+       count(CASE WHEN (ended <= DATEADD(minute, -5, SYSDATETIME()) OR ended IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN ended > DATEADD(minute, -5, SYSDATETIME()) THEN 1 END) AS delayed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN (ended <= DATEADD(minute, -5, SYSDATETIME()) OR ended IS NULL) THEN added END), SYSDATETIME()) / 1000.0 AS oldest_ready
+FROM   dbo.acts
+WHERE  (state IS NULL OR state = 'RETRYING')
+AND    gone = 0
+GROUP  BY host
+ORDER  BY host;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

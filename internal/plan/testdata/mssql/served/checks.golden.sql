@@ -95,6 +95,16 @@ SELECT /* checksq.Stats */
        count(CASE WHEN added IS NOT NULL THEN 1 END) AS done
 FROM   dbo.checks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: checks_added (added, [over])
+SELECT /* checksq.Backlog */
+       count(*) AS ready
+FROM   dbo.checks
+WHERE  added IS NULL
+AND    [over] = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

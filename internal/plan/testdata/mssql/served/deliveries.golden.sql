@@ -150,6 +150,18 @@ SELECT /* deliveriesq.StatsOf */
 FROM   deliveries
 WHERE  client = CONVERT(varchar(8000), @p1);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by client
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* deliveriesq.Backlog */
+       client,
+       count(*) AS ready
+FROM   deliveries
+WHERE  (status = -2 or status > 0)
+GROUP  BY client
+ORDER  BY client;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

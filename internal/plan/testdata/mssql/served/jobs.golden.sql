@@ -131,6 +131,15 @@ SELECT /* jobsq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   dbo.jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state IN ('queued', 'retrying')
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   dbo.jobs
+WHERE  state IN ('queued', 'retrying');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

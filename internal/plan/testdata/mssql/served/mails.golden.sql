@@ -216,6 +216,15 @@ SELECT /* mailsq.Stats */
        count(CASE WHEN state = 'A' AND till <= SYSUTCDATETIME() THEN 1 END) AS expired
 FROM   dbo.mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* mailsq.Backlog */
+       count(*) AS ready
+FROM   dbo.mails
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -237,6 +237,15 @@ SELECT /* printsq.Stats */
        count(CASE WHEN state = 'A' AND till <= SYSUTCDATETIME() THEN 1 END) AS expired
 FROM   dbo.prints;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: prints_ready (rank, id) WHERE state = 'N'
+SELECT /* printsq.Backlog */
+       count(*) AS ready
+FROM   dbo.prints
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -234,6 +234,17 @@ SELECT /* studiesq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state IN (200, 100) AND due_at <= GETDATE() THEN due_at END), GETDATE()) / 1000.0 AS oldest_ready
 FROM   dbo.studies;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* studiesq.Backlog */
+       count(CASE WHEN due_at <= GETDATE() THEN 1 END) AS ready,
+       count(CASE WHEN due_at > GETDATE() THEN 1 END) AS delayed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN due_at <= GETDATE() THEN due_at END), GETDATE()) / 1000.0 AS oldest_ready
+FROM   dbo.studies
+WHERE  state IN (200, 100);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

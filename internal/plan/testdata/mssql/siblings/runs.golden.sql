@@ -432,6 +432,15 @@ SELECT /* runsq.Stats */
        (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN state = 'busy' THEN taken END)) * 1.0 AS oldest_running
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* runsq.Backlog */
+       count(*) AS ready
+FROM   runs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -237,6 +237,19 @@ FROM   chunk
 WHERE  run_id = CONVERT(varchar(8000), @p1)
 AND    step_id = CONVERT(varchar(8000), @p2);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by run_id and step_id
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* chunkq.Backlog */
+       run_id,
+       step_id,
+       count(*) AS ready
+FROM   chunk
+WHERE  state IN ('READY', 'QUEUED', 'ERRORED')
+GROUP  BY run_id, step_id
+ORDER  BY run_id, step_id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -239,6 +239,20 @@ WHERE  run_id = CONVERT(varchar(8000), @p1)
 AND    step_id = CONVERT(varchar(8000), @p2)
 AND    state = CONVERT(varchar(8000), @p3);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by run_id, step_id and state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* statedq.Backlog */
+       run_id,
+       step_id,
+       state,
+       count(*) AS ready
+FROM   chunk
+WHERE  state IN ('READY', 'QUEUED', 'ERRORED')
+GROUP  BY run_id, step_id, state
+ORDER  BY run_id, step_id, state;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -198,6 +198,16 @@ SELECT /* cleanq.Stats */
        avg(CASE WHEN state = 's' THEN DATEDIFF_BIG(millisecond, cleaned, ended) / 1000.0 END) AS mean_run
 FROM   compactions;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id); it reads others as well
+SELECT /* cleanq.Backlog */
+       count(*) AS ready
+FROM   compactions
+WHERE  state = 'r'
+AND    (cleaned <= DATEADD(hour, -1, SYSUTCDATETIME()) OR cleaned IS NULL);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -206,6 +206,15 @@ SELECT /* compactq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'w' THEN started END), SYSUTCDATETIME()) / 1000.0 AS oldest_running
 FROM   compactions;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* compactq.Backlog */
+       count(*) AS ready
+FROM   compactions
+WHERE  state = 'i';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -274,6 +274,15 @@ SELECT /* mailsq.Stats */
        (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN state = 'A' THEN begun END)) * 1.0 AS oldest_running
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* mailsq.Backlog */
+       count(*) AS ready
+FROM   mails
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

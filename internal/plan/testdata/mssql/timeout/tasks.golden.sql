@@ -237,6 +237,18 @@ SELECT /* tasksq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN completed IS NULL AND fetched IS NOT NULL AND fetched > DATEADD(millisecond, -(@p1 - FLOOR(@p1)) * 1000, DATEADD(second, -FLOOR(@p1), SYSUTCDATETIME())) THEN fetched END), SYSUTCDATETIME()) / 1000.0 AS oldest_running
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (completed, id); it reads others as well
+-- arguments: 1: timeout
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  completed IS NULL
+AND    (fetched <= DATEADD(millisecond, -(@p1 - FLOOR(@p1)) * 1000, DATEADD(second, -FLOOR(@p1), SYSUTCDATETIME())) OR fetched IS NULL)
+AND    attempts < 3;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

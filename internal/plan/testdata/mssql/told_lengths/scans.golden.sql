@@ -211,6 +211,15 @@ CROSS  APPLY (
     SELECT CASE WHEN state = 'busy' AND taken <= DATEADD(millisecond, -(((select k.patience from kinds k where k.kind = scans.kind)) - FLOOR(((select k.patience from kinds k where k.kind = scans.kind)))) * 1000, DATEADD(second, -FLOOR(((select k.patience from kinds k where k.kind = scans.kind))), SYSUTCDATETIME())) THEN 1 END AS figure1
 ) AS told;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* scansq.Backlog */
+       count(*) AS ready
+FROM   scans
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -224,6 +224,15 @@ SELECT /* syncsq.Stats */
        count(CASE WHEN state = 'busy' AND seen <= DATEADD(millisecond, -((every + 300) - FLOOR((every + 300))) * 1000, DATEADD(second, -FLOOR((every + 300)), SYSUTCDATETIME())) THEN 1 END) AS expired
 FROM   syncs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* syncsq.Backlog */
+       count(*) AS ready
+FROM   syncs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -168,6 +168,18 @@ SELECT /* jobsq.StatsOf */
 FROM   dbo.jobs
 WHERE  kind = @p1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (state)
+SELECT /* jobsq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   dbo.jobs
+WHERE  state = 'new'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

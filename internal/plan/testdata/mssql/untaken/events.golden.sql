@@ -285,6 +285,16 @@ SELECT /* eventsq.Stats */
        (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN state IN ('waiting', 'busy') AND holder <> '' THEN held_at END)) * 1.0 AS oldest_running
 FROM   events;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, holder, rank, id)
+SELECT /* eventsq.Backlog */
+       count(*) AS ready
+FROM   events
+WHERE  state = 'waiting'
+AND    holder = '';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

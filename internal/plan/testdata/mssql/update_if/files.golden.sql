@@ -238,6 +238,16 @@ SELECT /* filesq.Stats */
 FROM   files
 WHERE  (is_deleted = 0);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (pending, is_deleted, file_id, data_type)
+SELECT /* filesq.Backlog */
+       count(*) AS ready
+FROM   files
+WHERE  pending = 'yes'
+AND    (is_deleted = 0);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

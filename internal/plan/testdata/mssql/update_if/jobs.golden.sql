@@ -261,6 +261,17 @@ SELECT /* jobsq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'scheduled' AND scheduled <= SYSUTCDATETIME() THEN scheduled END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, priority DESC, id, scheduled)
+SELECT /* jobsq.Backlog */
+       count(CASE WHEN scheduled <= SYSUTCDATETIME() THEN 1 END) AS ready,
+       count(CASE WHEN scheduled > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN scheduled <= SYSUTCDATETIME() THEN scheduled END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   jobs
+WHERE  state = 'scheduled';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

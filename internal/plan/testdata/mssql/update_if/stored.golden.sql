@@ -353,6 +353,23 @@ EXEC /* stored.Stats */ files_stats;
 
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
+CREATE OR ALTER PROCEDURE files_backlog
+AS
+SELECT /* stored.Backlog */
+       count(*) AS ready
+FROM   files
+WHERE  pending = 'yes'
+AND    (is_deleted = 0);
+GO
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (pending, is_deleted, file_id, data_type)
+EXEC /* stored.Backlog */ files_backlog;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
 CREATE OR ALTER PROCEDURE files_peek
     @limit int
 AS
@@ -421,6 +438,7 @@ FROM   (
                   ('files_enqueue_update'),
                   ('files_enqueue'),
                   ('files_stats'),
+                  ('files_backlog'),
                   ('files_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL;

@@ -251,6 +251,22 @@ EXEC /* stored.Stats */ urls_stats;
 
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
+CREATE OR ALTER PROCEDURE urls_backlog
+AS
+SELECT /* stored.Backlog */
+       count(*) AS ready
+FROM   urls
+WHERE  state = 'new';
+GO
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: urls_waiting (url, mail) WHERE state = 'new'
+EXEC /* stored.Backlog */ urls_backlog;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
 CREATE OR ALTER PROCEDURE urls_peek
     @limit int
 AS
@@ -318,6 +334,7 @@ FROM   (
                   ('urls_enqueue_update'),
                   ('urls_enqueue'),
                   ('urls_stats'),
+                  ('urls_backlog'),
                   ('urls_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL;

@@ -162,6 +162,15 @@ SELECT /* urlsq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   urls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: urls_waiting (url, mail) WHERE state = 'new'
+SELECT /* urlsq.Backlog */
+       count(*) AS ready
+FROM   urls
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -293,6 +293,19 @@ SELECT /* accountq.StatsOf */
 FROM   mails
 WHERE  account = @p1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by account
+-- locks: none
+-- index: (state, account, made, id)
+SELECT /* accountq.Backlog */
+       account,
+       count(*) AS ready,
+       DATEDIFF_BIG(millisecond, min(made), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   mails
+WHERE  state = 'new'
+GROUP  BY account
+ORDER  BY account;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

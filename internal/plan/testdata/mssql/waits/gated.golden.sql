@@ -267,6 +267,16 @@ SELECT /* gatedq.Stats */
        DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'new' THEN made END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, made, id)
+SELECT /* gatedq.Backlog */
+       count(*) AS ready,
+       DATEDIFF_BIG(millisecond, min(made), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   mails
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -339,6 +339,15 @@ SELECT /* givenq.Stats */
        count(CASE WHEN state = 'A' AND till <= SYSUTCDATETIME() THEN 1 END) AS expired
 FROM   given;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* givenq.Backlog */
+       count(*) AS ready
+FROM   given
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -250,6 +250,15 @@ CROSS  APPLY (
     SELECT CASE WHEN state = 'A' AND (holder IS NOT NULL AND NOT EXISTS (SELECT 1 FROM processes worker_row WHERE worker_row.name = held.holder AND worker_row.beat > DATEADD(minute, -5, SYSUTCDATETIME()) AND (active = 1))) THEN 1 END AS figure1
 ) AS told;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* heldq.Backlog */
+       count(*) AS ready
+FROM   held
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

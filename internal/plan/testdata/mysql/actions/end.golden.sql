@@ -68,6 +68,18 @@ SELECT /* endq.StatsOf */
 FROM   jobs
 WHERE  host = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by host
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* endq.Backlog */
+       host,
+       count(*) AS ready
+FROM   jobs USE INDEX FOR GROUP BY ()
+WHERE  state IN ('new', 'busy')
+GROUP  BY host
+ORDER  BY host;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

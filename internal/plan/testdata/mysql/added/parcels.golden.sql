@@ -216,6 +216,15 @@ SELECT /* parcelsq.Stats */
        count(CASE WHEN state = 'sent' THEN 1 END) AS done
 FROM   parcels;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, depot, code)
+SELECT /* parcelsq.Backlog */
+       count(*) AS ready
+FROM   parcels
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

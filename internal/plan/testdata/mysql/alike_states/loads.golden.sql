@@ -244,6 +244,16 @@ SELECT /* loadsq.Stats */
        count(CASE WHEN state = 'busy' AND till <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
 FROM   loads;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id); it reads others as well
+SELECT /* loadsq.Backlog */
+       count(*) AS ready
+FROM   loads
+WHERE  state IN ('new', 'busy')
+AND    (till <= UTC_TIMESTAMP(6) OR state = 'new');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -173,6 +173,15 @@ SELECT /* namedq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   named;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* namedq.Backlog */
+       count(*) AS ready
+FROM   named
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

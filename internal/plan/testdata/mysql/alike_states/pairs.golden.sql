@@ -217,6 +217,16 @@ SELECT /* pairsq.Stats */
        count(CASE WHEN taken = 0 AND ended = 2 THEN 1 END) AS failed
 FROM   pairs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (taken, ended, id)
+SELECT /* pairsq.Backlog */
+       count(*) AS ready
+FROM   pairs
+WHERE  taken = 0
+AND    ended = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

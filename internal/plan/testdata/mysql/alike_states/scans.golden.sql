@@ -233,6 +233,15 @@ SELECT /* scansq.Stats */
        count(CASE WHEN state = 'failed' THEN 1 END) AS failed
 FROM   scans;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* scansq.Backlog */
+       count(*) AS ready
+FROM   scans
+WHERE  state = 'waiting';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

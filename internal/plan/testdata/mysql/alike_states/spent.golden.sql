@@ -246,6 +246,16 @@ SELECT /* spentq.Stats */
        count(CASE WHEN state = 'new' AND tries >= 5 THEN 1 END) AS failed
 FROM   spent;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id); it reads others as well
+SELECT /* spentq.Backlog */
+       count(*) AS ready
+FROM   spent
+WHERE  state = 'new'
+AND    tries < 5;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

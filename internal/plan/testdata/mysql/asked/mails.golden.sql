@@ -376,6 +376,17 @@ SELECT /* mailsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 0 AND (run_at <= NOW(6) OR run_at IS NULL) THEN run_at END), NOW(6)) / 1000000 AS oldest_ready
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* mailsq.Backlog */
+       count(CASE WHEN (run_at <= NOW(6) OR run_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN run_at > NOW(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (run_at <= NOW(6) OR run_at IS NULL) THEN run_at END), NOW(6)) / 1000000 AS oldest_ready
+FROM   mails
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -167,6 +167,15 @@ SELECT /* roundsq.Stats */
        count(CASE WHEN state = 2 THEN 1 END) AS done
 FROM   rounds;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* roundsq.Backlog */
+       count(*) AS ready
+FROM   rounds
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -251,6 +251,17 @@ SELECT /* toldq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'N' AND (run_at <= UTC_TIMESTAMP(6) OR run_at IS NULL) THEN run_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   told;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* toldq.Backlog */
+       count(CASE WHEN (run_at <= UTC_TIMESTAMP(6) OR run_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN run_at > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (run_at <= UTC_TIMESTAMP(6) OR run_at IS NULL) THEN run_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   told
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

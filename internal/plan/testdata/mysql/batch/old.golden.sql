@@ -307,6 +307,15 @@ SELECT /* oldq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'A' THEN claimed END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   actions;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* oldq.Backlog */
+       count(*) AS ready
+FROM   actions
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -341,6 +341,15 @@ SELECT /* onebyoneq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'A' THEN claimed END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   actions;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* onebyoneq.Backlog */
+       count(*) AS ready
+FROM   actions
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

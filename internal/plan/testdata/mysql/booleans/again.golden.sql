@@ -210,6 +210,15 @@ SELECT /* againq.Stats */
        count(CASE WHEN state = 'E' THEN 1 END) AS failed
 FROM   syncs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* againq.Backlog */
+       count(*) AS ready
+FROM   syncs
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -309,6 +309,15 @@ SELECT /* tasksq.Stats */
        count(CASE WHEN state = 'busy' AND seen <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND AND (holder > 1) THEN 1 END) AS expired
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -231,6 +231,15 @@ SELECT /* callsq.Stats */
        count(CASE WHEN state = 'failed' THEN 1 END) AS failed
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* callsq.Backlog */
+       count(*) AS ready
+FROM   calls
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

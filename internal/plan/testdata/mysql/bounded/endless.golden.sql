@@ -218,6 +218,15 @@ SELECT /* endlessq.Stats */
        count(CASE WHEN state = 'failed' THEN 1 END) AS failed
 FROM   endless;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* endlessq.Backlog */
+       count(*) AS ready
+FROM   endless
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -163,6 +163,17 @@ SELECT /* localq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'N' AND day <= CURRENT_DATE AND (opens <= CURRENT_TIME AND CURRENT_TIME < closes AND day = CURRENT_DATE AND (called < NOW(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60) THEN made END) AS SIGNED) AS oldest_ready
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* localq.Backlog */
+       count(CASE WHEN day <= CURRENT_DATE AND (opens <= CURRENT_TIME AND CURRENT_TIME < closes AND day = CURRENT_DATE AND (called < NOW(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60) THEN 1 END) AS ready,
+       count(CASE WHEN day > CURRENT_DATE THEN 1 END) AS `delayed`,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN day <= CURRENT_DATE AND (opens <= CURRENT_TIME AND CURRENT_TIME < closes AND day = CURRENT_DATE AND (called < NOW(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60) THEN made END) AS SIGNED) AS oldest_ready
+FROM   calls
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -213,6 +213,16 @@ SELECT /* sendsq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN status = 1 THEN beat END) AS SIGNED) AS oldest_ready
 FROM   sends;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+SELECT /* sendsq.Backlog */
+       count(*) AS ready,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(beat) AS SIGNED) AS oldest_ready
+FROM   sends
+WHERE  status = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -192,6 +192,27 @@ SELECT /* tasksq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN status = 1 AND (ttl = 0 OR made + ttl > UNIX_TIMESTAMP()) AND (UNIX_TIMESTAMP() - made > 5) AND (made < (UNIX_TIMESTAMP() - (ttl * 2))) AND (FROM_UNIXTIME(made) < NOW(6)) AND (UNIX_TIMESTAMP(NOW(6)) - made > 5) AND (TIMESTAMPDIFF(SECOND, started, UTC_TIMESTAMP(6)) > 30) AND (DATE_SUB(UTC_TIMESTAMP(6), INTERVAL 5 MINUTE) > tasks.started) AND (tasks.started IS NULL OR (`started` < (UTC_TIMESTAMP(6)))) AND (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.made > UNIX_TIMESTAMP())) AND ((SELECT COUNT(*) FROM (SELECT * FROM tasks LIMIT 1000000000) AS e WHERE e.started > UTC_TIMESTAMP(6) - INTERVAL 10 MINUTE) < 5) AND (EXISTS (SELECT 1 FROM elsewhere AS e WHERE e.started > NOW(6))) THEN made END) AS SIGNED) AS oldest_ready
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id); it reads others as well
+SELECT /* tasksq.Backlog */
+       count(*) AS ready,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(made) AS SIGNED) AS oldest_ready
+FROM   tasks
+WHERE  status = 1
+AND    (ttl = 0 OR made + ttl > UNIX_TIMESTAMP())
+AND    (UNIX_TIMESTAMP() - made > 5)
+AND    (made < (UNIX_TIMESTAMP() - (ttl * 2)))
+AND    (FROM_UNIXTIME(made) < NOW(6))
+AND    (UNIX_TIMESTAMP(NOW(6)) - made > 5)
+AND    (TIMESTAMPDIFF(SECOND, started, UTC_TIMESTAMP(6)) > 30)
+AND    (DATE_SUB(UTC_TIMESTAMP(6), INTERVAL 5 MINUTE) > tasks.started)
+AND    (tasks.started IS NULL OR (`started` < (UTC_TIMESTAMP(6))))
+AND    (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.made > UNIX_TIMESTAMP()))
+AND    ((SELECT COUNT(*) FROM (SELECT * FROM tasks LIMIT 1000000000) AS e WHERE e.started > UTC_TIMESTAMP(6) - INTERVAL 10 MINUTE) < 5)
+AND    (EXISTS (SELECT 1 FROM elsewhere AS e WHERE e.started > NOW(6)));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

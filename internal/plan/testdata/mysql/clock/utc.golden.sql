@@ -163,6 +163,17 @@ SELECT /* utcq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'N' AND day <= UTC_DATE AND (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60) THEN made END) AS SIGNED) AS oldest_ready
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* utcq.Backlog */
+       count(CASE WHEN day <= UTC_DATE AND (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60) THEN 1 END) AS ready,
+       count(CASE WHEN day > UTC_DATE THEN 1 END) AS `delayed`,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN day <= UTC_DATE AND (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60) THEN made END) AS SIGNED) AS oldest_ready
+FROM   calls
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -248,6 +248,15 @@ SELECT /* eventsq.Stats */
        count(CASE WHEN state = 'busy' AND `until` <= UNIX_TIMESTAMP() THEN 1 END) AS expired
 FROM   events;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, place, id)
+SELECT /* eventsq.Backlog */
+       count(*) AS ready
+FROM   events
+WHERE  state = 'waiting';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

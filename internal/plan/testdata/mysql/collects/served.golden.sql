@@ -246,6 +246,15 @@ SELECT /* servedq.Stats */
        count(CASE WHEN state = 'busy' AND `until` <= UNIX_TIMESTAMP() THEN 1 END) AS expired
 FROM   served;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: served_state (state, place, id)
+SELECT /* servedq.Backlog */
+       count(*) AS ready
+FROM   served
+WHERE  state = 'waiting';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -209,6 +209,15 @@ SELECT /* deploymentsq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   deployments;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, moved, id)
+SELECT /* deploymentsq.Backlog */
+       count(*) AS ready
+FROM   deployments
+WHERE  state IN ('waiting', 'again');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -233,6 +233,15 @@ SELECT /* sendsq.Stats */
        count(CASE WHEN state = 2 THEN 1 END) AS done
 FROM   sends;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* sendsq.Backlog */
+       count(*) AS ready
+FROM   sends
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

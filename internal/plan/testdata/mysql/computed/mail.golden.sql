@@ -131,6 +131,17 @@ SELECT /* mailq.StatsOf */
 FROM   mail
 WHERE  account = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by account
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mailq.Backlog */
+       account,
+       count(*) AS ready
+FROM   mail
+GROUP  BY account
+ORDER  BY account;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

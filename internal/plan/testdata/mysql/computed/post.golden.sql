@@ -133,6 +133,17 @@ SELECT /* postq.StatsOf */
 FROM   post
 WHERE  account = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by account
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* postq.Backlog */
+       account,
+       count(*) AS ready
+FROM   post
+GROUP  BY account
+ORDER  BY account;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -185,6 +185,18 @@ SELECT /* endsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'N' AND run_at <= UTC_TIMESTAMP(6) AND run_at <> '9999-12-31 00:00:00' THEN run_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   ends;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id); it reads others as well
+SELECT /* endsq.Backlog */
+       count(CASE WHEN run_at <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN run_at > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN run_at <= UTC_TIMESTAMP(6) THEN run_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   ends
+WHERE  state = 'N'
+AND    run_at <> '9999-12-31 00:00:00';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -202,6 +202,15 @@ SELECT /* jobsq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: jobs_state (state)
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

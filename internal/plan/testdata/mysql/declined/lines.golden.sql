@@ -173,6 +173,15 @@ SELECT /* linesq.Stats */
        count(CASE WHEN state = 'C' THEN 1 END) AS done
 FROM   lines_;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, number)
+SELECT /* linesq.Backlog */
+       count(*) AS ready
+FROM   lines_
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -341,6 +341,17 @@ SELECT /* ticksq.Stats */
        avg(CASE WHEN state = 'D' THEN CAST(ended AS SIGNED) / 1000000000 - CAST(since AS SIGNED) / 1000000000 END) AS mean_run
 FROM   ticks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* ticksq.Backlog */
+       count(CASE WHEN due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000 THEN 1 END) AS ready,
+       count(CASE WHEN due_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000 THEN 1 END) AS `delayed`,
+       CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000 AS SIGNED) / 1000000000 - CAST(min(CASE WHEN due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000 THEN due_at END) AS SIGNED) / 1000000000 AS oldest_ready
+FROM   ticks
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -359,6 +359,15 @@ SELECT /* jobsq.Stats */
        count(CASE WHEN status = 3 AND till <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, ref)
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

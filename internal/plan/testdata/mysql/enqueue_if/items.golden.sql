@@ -271,6 +271,15 @@ SELECT /* itemsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN status = 'in_progress' THEN since END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   items;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+SELECT /* itemsq.Backlog */
+       count(*) AS ready
+FROM   items
+WHERE  status = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -177,6 +177,15 @@ SELECT /* toldq.Stats */
        count(CASE WHEN state = 'sent' THEN 1 END) AS done
 FROM   told;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* toldq.Backlog */
+       count(*) AS ready
+FROM   told
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

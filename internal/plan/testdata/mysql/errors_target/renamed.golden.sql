@@ -177,6 +177,15 @@ SELECT /* renamedq.Stats */
        count(CASE WHEN status = 3 THEN 1 END) AS done
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+SELECT /* renamedq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -266,6 +266,15 @@ SELECT /* buildsq.Stats */
        count(CASE WHEN state = 'running' AND `until` <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
 FROM   builds;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* buildsq.Backlog */
+       count(*) AS ready
+FROM   builds
+WHERE  state = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

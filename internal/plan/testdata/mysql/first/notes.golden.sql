@@ -236,6 +236,15 @@ SELECT /* notesq.Stats */
        count(CASE WHEN state = 'dead' THEN 1 END) AS failed
 FROM   notes;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* notesq.Backlog */
+       count(*) AS ready
+FROM   notes
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

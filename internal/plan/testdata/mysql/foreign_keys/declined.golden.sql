@@ -94,6 +94,17 @@ SELECT /* declinedq.StatsOf */
 FROM   tasks
 WHERE  owner_id = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by owner_id
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* declinedq.Backlog */
+       owner_id,
+       count(*) AS ready
+FROM   tasks
+GROUP  BY owner_id
+ORDER  BY owner_id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -303,6 +303,15 @@ SELECT /* conversionsq.Stats */
        count(CASE WHEN state = 'busy' AND until_at <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
 FROM   conversions;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, weight DESC, id)
+SELECT /* conversionsq.Backlog */
+       count(*) AS ready
+FROM   conversions
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

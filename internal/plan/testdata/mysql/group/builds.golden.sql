@@ -286,6 +286,15 @@ SELECT /* buildsq.Stats */
        count(CASE WHEN state = 'dead' THEN 1 END) AS failed
 FROM   builds;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, (CASE kind WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END), (weight - used) DESC, id)
+SELECT /* buildsq.Backlog */
+       count(*) AS ready
+FROM   builds
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

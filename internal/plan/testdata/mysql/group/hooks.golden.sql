@@ -370,6 +370,18 @@ SELECT /* hooksq.StatsOf */
 FROM   hooks
 WHERE  kind = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (state, kind, weight DESC, id)
+SELECT /* hooksq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   hooks
+WHERE  state = 'new'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

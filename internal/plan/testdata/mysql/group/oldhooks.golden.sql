@@ -393,6 +393,18 @@ SELECT /* oldhooksq.StatsOf */
 FROM   hooks
 WHERE  kind = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (state, kind, weight DESC, id)
+SELECT /* oldhooksq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   hooks
+WHERE  state = 'new'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

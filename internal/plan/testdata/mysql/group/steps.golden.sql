@@ -384,6 +384,17 @@ SELECT /* stepsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'busy' THEN taken_at END), NOW(6)) / 1000000 AS oldest_running
 FROM   steps;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, due_at, id)
+SELECT /* stepsq.Backlog */
+       count(CASE WHEN (due_at <= NOW(6) OR due_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN due_at > NOW(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (due_at <= NOW(6) OR due_at IS NULL) THEN due_at END), NOW(6)) / 1000000 AS oldest_ready
+FROM   steps
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -187,6 +187,16 @@ SELECT /* pidsq.Stats */
        count(CASE WHEN done = 1 THEN 1 END) AS done
 FROM   pids;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (done, pid, id)
+SELECT /* pidsq.Backlog */
+       count(*) AS ready
+FROM   pids
+WHERE  done = 0
+AND    pid = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -285,6 +285,15 @@ SELECT /* backlogq.Stats */
        count(CASE WHEN state = 'failed' THEN 1 END) AS failed
 FROM   backlog;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* backlogq.Backlog */
+       count(*) AS ready
+FROM   backlog
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -201,6 +201,18 @@ SELECT /* apartq.StatsOf */
 FROM   apart
 WHERE  topic = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by topic
+-- locks: none
+-- index: state_topic (state, topic)
+SELECT /* apartq.Backlog */
+       topic,
+       count(*) AS ready
+FROM   apart
+WHERE  state = 'r'
+GROUP  BY topic
+ORDER  BY topic;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

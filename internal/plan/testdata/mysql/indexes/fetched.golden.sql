@@ -234,6 +234,16 @@ SELECT /* fetchedq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN completed IS NULL AND fetched IS NOT NULL AND fetched > UTC_TIMESTAMP(6) - INTERVAL 1800 SECOND THEN fetched END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   fetched;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: completed_prio (completed, prio); it reads others as well
+SELECT /* fetchedq.Backlog */
+       count(*) AS ready
+FROM   fetched
+WHERE  completed IS NULL
+AND    (fetched <= UTC_TIMESTAMP(6) - INTERVAL 1800 SECOND OR fetched IS NULL);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -230,6 +230,15 @@ SELECT /* gradedq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (progress > 0 and progress < 100) THEN since END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   graded;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: graded_progress (progress)
+SELECT /* gradedq.Backlog */
+       count(*) AS ready
+FROM   graded
+WHERE  progress = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

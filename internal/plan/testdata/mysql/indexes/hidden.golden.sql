@@ -171,6 +171,15 @@ SELECT /* hiddenq.Stats */
        count(CASE WHEN state = 'd' THEN 1 END) AS done
 FROM   hidden;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* hiddenq.Backlog */
+       count(*) AS ready
+FROM   hidden
+WHERE  state = 'r';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

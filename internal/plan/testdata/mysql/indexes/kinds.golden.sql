@@ -173,6 +173,19 @@ FROM   kinds
 WHERE  kind IN (?)
 AND    (? IS NULL OR shop = ?);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind and shop
+-- locks: none
+-- index: (state, id)
+SELECT /* kindsq.Backlog */
+       kind,
+       shop,
+       count(*) AS ready
+FROM   kinds
+WHERE  state = 'r'
+GROUP  BY kind, shop
+ORDER  BY kind, shop;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

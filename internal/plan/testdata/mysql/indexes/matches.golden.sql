@@ -194,6 +194,16 @@ SELECT /* matchesq.Stats */
 FROM   matches
 WHERE  deleted = FALSE;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (deleted, id); it reads others as well
+SELECT /* matchesq.Backlog */
+       count(*) AS ready
+FROM   matches
+WHERE  (worker is null or worker = 0)
+AND    deleted = FALSE;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

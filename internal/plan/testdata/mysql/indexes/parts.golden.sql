@@ -190,6 +190,18 @@ SELECT /* partsq.StatsOf */
 FROM   parts
 WHERE  topic = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by topic
+-- locks: none
+-- index: state_topic (state, topic)
+SELECT /* partsq.Backlog */
+       topic,
+       count(*) AS ready
+FROM   parts
+WHERE  state = 'r'
+GROUP  BY topic
+ORDER  BY topic;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

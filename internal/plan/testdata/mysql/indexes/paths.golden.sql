@@ -253,6 +253,18 @@ SELECT /* pathsq.StatsOf */
 FROM   paths
 WHERE  bucket = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by bucket
+-- locks: none
+-- index: (state, bucket)
+SELECT /* pathsq.Backlog */
+       bucket,
+       count(*) AS ready
+FROM   paths
+WHERE  state = 'r'
+GROUP  BY bucket
+ORDER  BY bucket;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

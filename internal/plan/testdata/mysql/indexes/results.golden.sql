@@ -244,6 +244,15 @@ SELECT /* resultsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 4 THEN since END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   results;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: ind_res_st (state, priority)
+SELECT /* resultsq.Backlog */
+       count(*) AS ready
+FROM   results
+WHERE  state = 2;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -188,6 +188,18 @@ SELECT /* roomsq.StatsOf */
 FROM   rooms
 WHERE  room = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by room
+-- locks: none
+-- index: state_id (state, id, room)
+SELECT /* roomsq.Backlog */
+       room,
+       count(*) AS ready
+FROM   rooms
+WHERE  state = 'r'
+GROUP  BY room
+ORDER  BY room;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

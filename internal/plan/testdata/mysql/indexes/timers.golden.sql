@@ -159,6 +159,19 @@ SELECT /* timersq.StatsOf */
 FROM   timers
 WHERE  shard = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by shard
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* timersq.Backlog */
+       shard,
+       count(CASE WHEN due <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN due > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN due <= UTC_TIMESTAMP(6) THEN due END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   timers USE INDEX FOR GROUP BY ()
+GROUP  BY shard
+ORDER  BY shard;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -247,6 +247,15 @@ SELECT /* titlesq.Stats */
        count(CASE WHEN state = 'x' AND till <= NOW(6) THEN 1 END) AS expired
 FROM   titles;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state)
+SELECT /* titlesq.Backlog */
+       count(*) AS ready
+FROM   titles
+WHERE  state = 'r';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

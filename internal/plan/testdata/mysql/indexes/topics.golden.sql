@@ -220,6 +220,18 @@ SELECT /* topicsq.StatsOf */
 FROM   topics
 WHERE  topic = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by topic
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* topicsq.Backlog */
+       topic,
+       count(*) AS ready
+FROM   topics
+WHERE  (till <= NOW(6) OR till IS NULL)
+GROUP  BY topic
+ORDER  BY topic;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

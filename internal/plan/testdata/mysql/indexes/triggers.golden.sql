@@ -313,6 +313,17 @@ SELECT /* triggersq.Stats */
        (CAST(FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000) AS SIGNED) - CAST(min(CASE WHEN state = 'WAITING' AND fire_at <= FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000) THEN fire_at END) AS SIGNED)) / 1000 AS oldest_ready
 FROM   triggers;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, fire_at, priority DESC, scheduler, name, kind)
+SELECT /* triggersq.Backlog */
+       count(CASE WHEN fire_at <= FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000) THEN 1 END) AS ready,
+       count(CASE WHEN fire_at > FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000) THEN 1 END) AS `delayed`,
+       (CAST(FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000) AS SIGNED) - CAST(min(CASE WHEN fire_at <= FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000) THEN fire_at END) AS SIGNED)) / 1000 AS oldest_ready
+FROM   triggers
+WHERE  state = 'WAITING';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

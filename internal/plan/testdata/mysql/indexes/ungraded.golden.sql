@@ -232,6 +232,15 @@ SELECT /* ungradedq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (progress > 0 and progress < 100) THEN since END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   ungraded;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (progress, id)
+SELECT /* ungradedq.Backlog */
+       count(*) AS ready
+FROM   ungraded
+WHERE  progress = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

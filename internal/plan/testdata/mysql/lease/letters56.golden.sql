@@ -421,6 +421,15 @@ SELECT /* letters56q.Stats */
        count(CASE WHEN letters_lease.failed_at IS NOT NULL THEN 1 END) AS failed
 FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* letters56q.Backlog */
+       count(CASE WHEN (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= UTC_TIMESTAMP(6) AND letters_lease.attempts < 5) THEN 1 END) AS ready,
+       count(CASE WHEN letters_lease.token IS NULL AND letters_lease.claimed_until > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`
+FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -419,6 +419,16 @@ SELECT /* partsq.Stats */
        count(CASE WHEN parts.state = 'E' THEN 1 END) AS failed
 FROM   parts LEFT JOIN part_claims ON part_claims.region = parts.region AND part_claims.seq = parts.seq;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, region, seq)
+SELECT /* partsq.Backlog */
+       count(CASE WHEN (part_claims.region IS NULL OR part_claims.failed_at IS NULL AND part_claims.claimed_until <= UTC_TIMESTAMP(6) AND part_claims.attempts < 3) THEN 1 END) AS ready,
+       count(CASE WHEN part_claims.token IS NULL AND part_claims.claimed_until > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`
+FROM   parts LEFT JOIN part_claims ON part_claims.region = parts.region AND part_claims.seq = parts.seq
+WHERE  parts.state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

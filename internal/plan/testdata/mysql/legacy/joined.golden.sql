@@ -255,6 +255,15 @@ SELECT /* joinedq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN status = 'busy' THEN since END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+SELECT /* joinedq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

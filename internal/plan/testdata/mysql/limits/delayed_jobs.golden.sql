@@ -335,6 +335,15 @@ SELECT /* delayedjobsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'A' THEN locked_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   delayed_jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* delayedjobsq.Backlog */
+       count(*) AS ready
+FROM   delayed_jobs
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -295,6 +295,18 @@ SELECT /* itemsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN available IN (1, 0) AND (expires <= UTC_TIMESTAMP(6) OR available = 1) AND remaining > 0 AND (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL) THEN due_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   items;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* itemsq.Backlog */
+       count(CASE WHEN (expires <= UTC_TIMESTAMP(6) OR available = 1) AND (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN due_at > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (expires <= UTC_TIMESTAMP(6) OR available = 1) AND (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL) THEN due_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   items
+WHERE  available IN (1, 0)
+AND    remaining > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

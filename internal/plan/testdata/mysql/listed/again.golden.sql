@@ -84,6 +84,16 @@ SELECT /* againq.Stats */
 FROM   lost
 WHERE  active = 0;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (active, complete)
+SELECT /* againq.Backlog */
+       count(*) AS ready
+FROM   lost
+WHERE  active = 0
+AND    complete = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

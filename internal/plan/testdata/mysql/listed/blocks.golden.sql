@@ -263,6 +263,18 @@ SELECT /* blocksq.StatsOf */
 FROM   blocks
 WHERE  node IN (?);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by node
+-- locks: none
+-- index: (status, node)
+SELECT /* blocksq.Backlog */
+       node,
+       count(*) AS ready
+FROM   blocks
+WHERE  status IN (0, 3)
+GROUP  BY node
+ORDER  BY node;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

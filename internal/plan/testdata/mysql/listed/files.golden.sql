@@ -263,6 +263,18 @@ SELECT /* filesq.StatsOf */
 FROM   files
 WHERE  node IN (?);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by node
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* filesq.Backlog */
+       node,
+       count(*) AS ready
+FROM   files USE INDEX FOR GROUP BY ()
+WHERE  status IN (0, 3)
+GROUP  BY node
+ORDER  BY node;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -198,6 +198,16 @@ SELECT /* lostq.Stats */
        count(CASE WHEN active = 0 AND complete = 1 THEN 1 END) AS done
 FROM   lost;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (active, complete)
+SELECT /* lostq.Backlog */
+       count(*) AS ready
+FROM   lost
+WHERE  active = 0
+AND    complete = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

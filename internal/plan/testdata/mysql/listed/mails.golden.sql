@@ -228,6 +228,18 @@ SELECT /* mailsq.StatsOf */
 FROM   mails
 WHERE  status = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by status
+-- locks: none
+-- index: (status, id)
+SELECT /* mailsq.Backlog */
+       status,
+       count(*) AS ready
+FROM   mails USE INDEX FOR GROUP BY ()
+WHERE  status IN ('pending', 'error')
+GROUP  BY status
+ORDER  BY status;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -266,6 +266,16 @@ SELECT /* tasksq.Stats */
        count(CASE WHEN active = 0 AND complete = 1 THEN 1 END) AS done
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: tasks_waiting (complete, active, host, id)
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  active = 0
+AND    complete = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -341,6 +341,15 @@ SELECT /* tasksq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (free = 0 and exists (select 1 from records b where b.id = tasks.record and b.status = 'running')) THEN since END) AS SIGNED) AS oldest_running
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (free, id)
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  free = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -240,6 +240,15 @@ SELECT /* turnsq.Stats */
        count(CASE WHEN state = 'A' AND held_ms <= FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000) THEN 1 END) AS expired
 FROM   turns;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, queued, id)
+SELECT /* turnsq.Backlog */
+       count(*) AS ready
+FROM   turns
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

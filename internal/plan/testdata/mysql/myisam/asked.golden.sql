@@ -298,6 +298,19 @@ SELECT /* askedq.StatsOf */
 FROM   prints
 WHERE  kind = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* askedq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   prints USE INDEX FOR GROUP BY ()
+WHERE  (until_at <= UTC_TIMESTAMP(6) OR until_at IS NULL)
+AND    tries > 0
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

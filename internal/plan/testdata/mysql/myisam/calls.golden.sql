@@ -186,6 +186,15 @@ SELECT /* callsq.Stats */
        count(CASE WHEN state = 'C' THEN 1 END) AS done
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, priority, id)
+SELECT /* callsq.Backlog */
+       count(*) AS ready
+FROM   calls
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -200,6 +200,18 @@ SELECT /* hopperq.StatsOf */
 FROM   hopper
 WHERE  campaign = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by campaign
+-- locks: none
+-- index: (state, campaign)
+SELECT /* hopperq.Backlog */
+       campaign,
+       count(*) AS ready
+FROM   hopper
+WHERE  state = 'N'
+GROUP  BY campaign
+ORDER  BY campaign;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

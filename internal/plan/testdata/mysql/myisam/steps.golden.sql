@@ -189,6 +189,16 @@ SELECT /* stepsq.Stats */
        count(CASE WHEN state = 'C' THEN 1 END) AS done
 FROM   steps;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id); it reads others as well
+SELECT /* stepsq.Backlog */
+       count(*) AS ready
+FROM   steps
+WHERE  state = 'N'
+AND    (not exists (select 1 from (select batch from steps where state = 'A' limit 1000000000) as s where s.batch = steps.batch));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

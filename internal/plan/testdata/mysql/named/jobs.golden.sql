@@ -342,6 +342,17 @@ SELECT /* jobsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'new' AND (run_at <= UTC_TIMESTAMP(6) OR run_at IS NULL) THEN made END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* jobsq.Backlog */
+       count(CASE WHEN (run_at <= UTC_TIMESTAMP(6) OR run_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN run_at > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (run_at <= UTC_TIMESTAMP(6) OR run_at IS NULL) THEN made END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   jobs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -213,6 +213,16 @@ SELECT /* partsq.Stats */
 FROM   parts
 WHERE  (part > 0 and kind = 'part');
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, kind, host, part); it reads others as well
+SELECT /* partsq.Backlog */
+       count(*) AS ready
+FROM   parts
+WHERE  state = 0
+AND    (part > 0 and kind = 'part');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -236,6 +236,15 @@ SELECT /* countedq.Stats */
        count(CASE WHEN state = 'F' THEN 1 END) AS failed
 FROM   counted;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, prio DESC, share, id)
+SELECT /* countedq.Backlog */
+       count(*) AS ready
+FROM   counted
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -297,6 +297,17 @@ SELECT /* runsq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'N' AND (due_at <= UNIX_TIMESTAMP() OR due_at IS NULL) THEN made END) AS SIGNED) AS oldest_ready
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* runsq.Backlog */
+       count(CASE WHEN (due_at <= UNIX_TIMESTAMP() OR due_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN due_at > UNIX_TIMESTAMP() THEN 1 END) AS `delayed`,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (due_at <= UNIX_TIMESTAMP() OR due_at IS NULL) THEN made END) AS SIGNED) AS oldest_ready
+FROM   runs
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

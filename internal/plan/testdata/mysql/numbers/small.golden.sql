@@ -271,6 +271,18 @@ SELECT /* smallq.StatsOf */
 FROM   small
 WHERE  kind = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (state, kind, priority DESC, id)
+SELECT /* smallq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   small
+WHERE  state = 0
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -385,6 +385,16 @@ SELECT /* jobsq.Stats */
        avg(CASE WHEN state = 'done' THEN TIMESTAMPDIFF(MICROSECOND, added, taken) / 1000000 END) AS mean_wait
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, added, id)
+SELECT /* jobsq.Backlog */
+       count(*) AS ready,
+       TIMESTAMPDIFF(MICROSECOND, min(added), NOW(6)) / 1000000 AS oldest_ready
+FROM   jobs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -186,6 +186,15 @@ SELECT /* turnsq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   turns;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: turns_in_turn (state, changed)
+SELECT /* turnsq.Backlog */
+       count(*) AS ready
+FROM   turns
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -246,6 +246,17 @@ SELECT /* tasksq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN st = 'new' AND (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL) THEN due_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (st, id)
+SELECT /* tasksq.Backlog */
+       count(CASE WHEN (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN due_at > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL) THEN due_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   tasks
+WHERE  st = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

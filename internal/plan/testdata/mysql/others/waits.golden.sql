@@ -264,6 +264,15 @@ SELECT /* waitsq.Stats */
        count(CASE WHEN state = 'failed' THEN 1 END) AS failed
 FROM   waits;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, site, no)
+SELECT /* waitsq.Backlog */
+       count(*) AS ready
+FROM   waits
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

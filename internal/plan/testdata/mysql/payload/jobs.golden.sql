@@ -304,6 +304,15 @@ SELECT /* jobsq.Stats */
        count(CASE WHEN status = 'running' AND lease_till <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 'ready';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -117,6 +117,16 @@ SELECT /* flipsq.Stats */
        count(CASE WHEN processed IS NOT NULL THEN 1 END) AS done
 FROM   flips;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (processed, id); it reads others as well
+SELECT /* flipsq.Backlog */
+       count(*) AS ready
+FROM   flips
+WHERE  processed IS NULL
+AND    (until_at > UTC_TIMESTAMP(6) OR until_at IS NULL);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

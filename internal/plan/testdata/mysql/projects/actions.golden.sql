@@ -325,6 +325,17 @@ SELECT /* actionsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN status = 'in-progress' THEN last_attempt_gmt END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   wp_actionscheduler_actions;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: status_scheduled_date_gmt (status, scheduled_date_gmt)
+SELECT /* actionsq.Backlog */
+       count(CASE WHEN (scheduled_date_gmt <= UTC_TIMESTAMP(6) OR scheduled_date_gmt IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN scheduled_date_gmt > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (scheduled_date_gmt <= UTC_TIMESTAMP(6) OR scheduled_date_gmt IS NULL) THEN scheduled_date_gmt END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   wp_actionscheduler_actions
+WHERE  status = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -217,6 +217,19 @@ SELECT /* drupalq.StatsOf */
 FROM   queue
 WHERE  name = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by name
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* drupalq.Backlog */
+       name,
+       count(*) AS ready,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(created) AS SIGNED) AS oldest_ready
+FROM   queue USE INDEX FOR GROUP BY ()
+WHERE  (expire <= UNIX_TIMESTAMP() OR expire = 0)
+GROUP  BY name
+ORDER  BY name;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -227,6 +227,21 @@ SELECT /* laravelq.StatsOf */
 FROM   jobs
 WHERE  queue = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by queue
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* laravelq.Backlog */
+       queue,
+       count(CASE WHEN (reserved_at <= FLOOR(UNIX_TIMESTAMP() - 90) OR reserved_at IS NULL) AND available_at <= UNIX_TIMESTAMP() THEN 1 END) AS ready,
+       count(CASE WHEN available_at > UNIX_TIMESTAMP() THEN 1 END) AS `delayed`,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (reserved_at <= FLOOR(UNIX_TIMESTAMP() - 90) OR reserved_at IS NULL) AND available_at <= UNIX_TIMESTAMP() THEN created_at END) AS SIGNED) AS oldest_ready
+FROM   jobs USE INDEX FOR GROUP BY ()
+GROUP  BY queue
+HAVING count(CASE WHEN (reserved_at <= FLOOR(UNIX_TIMESTAMP() - 90) OR reserved_at IS NULL) AND available_at <= UNIX_TIMESTAMP() THEN 1 END) > 0
+OR     count(CASE WHEN available_at > UNIX_TIMESTAMP() THEN 1 END) > 0
+ORDER  BY queue;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -227,6 +227,21 @@ SELECT /* messengerq.StatsOf */
 FROM   messenger_messages
 WHERE  queue_name = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by queue_name
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* messengerq.Backlog */
+       queue_name,
+       count(CASE WHEN (delivered_at <= UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND OR delivered_at IS NULL) AND available_at <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN available_at > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (delivered_at <= UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND OR delivered_at IS NULL) AND available_at <= UTC_TIMESTAMP(6) THEN created_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   messenger_messages USE INDEX FOR GROUP BY ()
+GROUP  BY queue_name
+HAVING count(CASE WHEN (delivered_at <= UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND OR delivered_at IS NULL) AND available_at <= UTC_TIMESTAMP(6) THEN 1 END) > 0
+OR     count(CASE WHEN available_at > UTC_TIMESTAMP(6) THEN 1 END) > 0
+ORDER  BY queue_name;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

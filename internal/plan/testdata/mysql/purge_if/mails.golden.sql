@@ -179,6 +179,16 @@ SELECT /* mailsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN sent = 0 THEN inserted END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (sent, id)
+SELECT /* mailsq.Backlog */
+       count(*) AS ready,
+       TIMESTAMPDIFF(MICROSECOND, min(inserted), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   mails
+WHERE  sent = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -107,6 +107,15 @@ SELECT /* sumsq.Stats */
        count(CASE WHEN done = 1 THEN 1 END) AS done
 FROM   sums;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (done, id)
+SELECT /* sumsq.Backlog */
+       count(*) AS ready
+FROM   sums
+WHERE  done = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -268,6 +268,17 @@ SELECT /* markedq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'N' AND due <= UTC_TIMESTAMP(6) THEN due END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   marked;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* markedq.Backlog */
+       count(CASE WHEN due <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN due > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN due <= UTC_TIMESTAMP(6) THEN due END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   marked
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

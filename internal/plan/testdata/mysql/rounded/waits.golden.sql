@@ -285,6 +285,17 @@ SELECT /* waitsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'A' THEN taken END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   waits;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* waitsq.Backlog */
+       count(CASE WHEN due <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN due > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN due <= UTC_TIMESTAMP(6) THEN due END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   waits
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -262,6 +262,18 @@ SELECT /* callsq.StatsOf */
 FROM   calls
 WHERE  campaign = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by campaign
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* callsq.Backlog */
+       campaign,
+       count(*) AS ready
+FROM   calls USE INDEX FOR GROUP BY ()
+WHERE  (status is null or status not in ('Success', 'Placing', 'Ringing'))
+GROUP  BY campaign
+ORDER  BY campaign;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

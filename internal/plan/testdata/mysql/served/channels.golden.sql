@@ -283,6 +283,19 @@ SELECT /* channelsq.StatsOf */
 FROM   channels
 WHERE  channel = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by channel
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* channelsq.Backlog */
+       channel,
+       count(*) AS ready
+FROM   channels USE INDEX FOR GROUP BY ()
+WHERE  fail = FALSE
+AND    beat IS NULL
+GROUP  BY channel
+ORDER  BY channel;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

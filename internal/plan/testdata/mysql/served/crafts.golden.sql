@@ -271,6 +271,17 @@ SELECT /* craftsq.Stats */
 FROM   crafts
 WHERE  (channel = 'queue');
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: crafts_claim (channel, fail, beat, priority, id)
+SELECT /* craftsq.Backlog */
+       count(*) AS ready
+FROM   crafts
+WHERE  fail = FALSE
+AND    beat IS NULL
+AND    (channel = 'queue');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -176,6 +176,15 @@ SELECT /* datesq.Stats */
        count(CASE WHEN state = 'd' THEN 1 END) AS done
 FROM   dates;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: dates_day (state, day, kind)
+SELECT /* datesq.Backlog */
+       count(*) AS ready
+FROM   dates
+WHERE  state = 'r';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

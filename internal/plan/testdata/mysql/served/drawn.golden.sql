@@ -326,6 +326,19 @@ SELECT /* drawnq.StatsOf */
 FROM   descriptors
 WHERE  kind = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (state, kind, id); it reads others as well
+SELECT /* drawnq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   descriptors
+WHERE  state IN ('New', 'Waiting')
+AND    worker IS NULL
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

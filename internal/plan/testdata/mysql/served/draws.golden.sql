@@ -204,6 +204,20 @@ SELECT /* drawsq.StatsOf */
 FROM   draws
 WHERE  room = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by room
+-- locks: none
+-- index: (state, room, due_at)
+SELECT /* drawsq.Backlog */
+       room,
+       count(CASE WHEN (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN due_at > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL) THEN due_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   draws
+WHERE  state = 'r'
+GROUP  BY room
+ORDER  BY room;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -238,6 +238,19 @@ SELECT /* itemsq.StatsOf */
 FROM   items
 WHERE  transport = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by transport
+-- locks: none
+-- index: items_ready (claimed, created, id)
+SELECT /* itemsq.Backlog */
+       transport,
+       count(*) AS ready,
+       TIMESTAMPDIFF(MICROSECOND, min(created), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   items
+WHERE  claimed IS NULL
+GROUP  BY transport
+ORDER  BY transport;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

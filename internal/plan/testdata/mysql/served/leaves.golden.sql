@@ -86,6 +86,18 @@ WHERE  (part = 0)
 AND    tree = ?
 AND    queued <= ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by tree
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* leavesq.Backlog */
+       tree,
+       count(*) AS ready
+FROM   leaves USE INDEX FOR GROUP BY ()
+WHERE  (part = 0)
+GROUP  BY tree
+ORDER  BY tree;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -266,6 +266,16 @@ SELECT /* matchupsq.Stats */
 FROM   matchups
 WHERE  (deleted = 0);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: matchups_deleted (deleted, worker)
+SELECT /* matchupsq.Backlog */
+       count(*) AS ready
+FROM   matchups
+WHERE  worker IS NULL
+AND    (deleted = 0);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

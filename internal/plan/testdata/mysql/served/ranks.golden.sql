@@ -176,6 +176,15 @@ SELECT /* ranksq.Stats */
        count(CASE WHEN state = 'd' THEN 1 END) AS done
 FROM   ranks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: ranks_grade (state, grade, kind)
+SELECT /* ranksq.Backlog */
+       count(*) AS ready
+FROM   ranks
+WHERE  state = 'r';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

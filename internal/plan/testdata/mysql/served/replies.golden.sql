@@ -228,6 +228,16 @@ SELECT /* repliesq.Stats */
        count(CASE WHEN leased_till IS NOT NULL AND sent IS NULL AND leased_till <= NOW(6) THEN 1 END) AS expired
 FROM   replies;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (sent, leased_till, id); it reads others as well
+SELECT /* repliesq.Backlog */
+       count(*) AS ready
+FROM   replies
+WHERE  (leased_till <= NOW(6) OR leased_till IS NULL)
+AND    sent IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

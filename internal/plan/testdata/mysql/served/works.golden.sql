@@ -282,6 +282,17 @@ SELECT /* worksq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'x' THEN since END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   works;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: works_due (state, due_at, kind)
+SELECT /* worksq.Backlog */
+       count(CASE WHEN due_at <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN due_at > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN due_at <= UTC_TIMESTAMP(6) THEN due_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   works
+WHERE  state = 'r';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -170,6 +170,16 @@ SELECT /* lampsq.Stats */
        count(CASE WHEN state = 'green' AND lit = 1 THEN 1 END) AS done
 FROM   lamps;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (lit, id); it reads others as well
+SELECT /* lampsq.Backlog */
+       count(*) AS ready
+FROM   lamps
+WHERE  state IN ('red', 'amber')
+AND    lit = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

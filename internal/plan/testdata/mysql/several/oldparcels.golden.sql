@@ -246,6 +246,16 @@ SELECT /* oldparcelsq.Stats */
        count(CASE WHEN state = 3 THEN 1 END) AS done
 FROM   parcels;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, held, site, number); it reads others as well
+SELECT /* oldparcelsq.Backlog */
+       count(*) AS ready
+FROM   parcels
+WHERE  state IN (0, 1)
+AND    (held IS NULL OR held = 0);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

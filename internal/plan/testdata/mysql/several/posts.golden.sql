@@ -99,6 +99,15 @@ SELECT /* postsq.Stats */
        count(CASE WHEN state = 'sent' THEN 1 END) AS done
 FROM   posts;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* postsq.Backlog */
+       count(*) AS ready
+FROM   posts
+WHERE  state IN ('new', 'again');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

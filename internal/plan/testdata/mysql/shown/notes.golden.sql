@@ -257,6 +257,17 @@ SELECT /* notesq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 0 AND (deliver_after <= UTC_TIMESTAMP(6) OR deliver_after IS NULL) THEN deliver_after END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   notes;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, made, id)
+SELECT /* notesq.Backlog */
+       count(CASE WHEN (deliver_after <= UTC_TIMESTAMP(6) OR deliver_after IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN deliver_after > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (deliver_after <= UTC_TIMESTAMP(6) OR deliver_after IS NULL) THEN deliver_after END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   notes
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -86,6 +86,18 @@ SELECT /* abortq.StatsOf */
 FROM   recall
 WHERE  group_id = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by group_id
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* abortq.Backlog */
+       group_id,
+       count(*) AS ready
+FROM   recall USE INDEX FOR GROUP BY ()
+WHERE  state IN (1, 2)
+GROUP  BY group_id
+ORDER  BY group_id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -89,6 +89,17 @@ SELECT /* itemsq.StatsOf */
 FROM   items
 WHERE  source IN (?);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by source
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* itemsq.Backlog */
+       source,
+       count(*) AS ready
+FROM   items
+GROUP  BY source
+ORDER  BY source;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

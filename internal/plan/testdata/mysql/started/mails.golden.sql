@@ -302,6 +302,15 @@ SELECT /* mailsq.Stats */
        count(CASE WHEN state = 'F' THEN 1 END) AS failed
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* mailsq.Backlog */
+       count(*) AS ready
+FROM   mails
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -224,6 +224,18 @@ SELECT /* backupsq.StatsOf */
 FROM   backups
 WHERE  kind = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (state, kind, id)
+SELECT /* backupsq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   backups
+WHERE  state = x'43'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

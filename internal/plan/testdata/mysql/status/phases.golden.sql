@@ -185,6 +185,16 @@ SELECT /* phasesq.Stats */
        count(CASE WHEN state IN (x'540000', x'545400') AND flags = x'012c' THEN 1 END) AS done
 FROM   phases;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, flags, id)
+SELECT /* phasesq.Backlog */
+       count(*) AS ready
+FROM   phases
+WHERE  state = x'430000'
+AND    flags = x'00';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -192,6 +192,16 @@ SELECT /* filesq.Stats */
        count(CASE WHEN status = 3 THEN 1 END) AS done
 FROM   files;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id); it reads others as well
+SELECT /* filesq.Backlog */
+       count(*) AS ready
+FROM   files
+WHERE  status = 1
+AND    (not exists (select 1 from (select * from files limit 1000000000) as e where e.rec = files.rec and e.id < files.id));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -179,6 +179,16 @@ SELECT /* jobsq.Stats */
        count(CASE WHEN status = 3 THEN 1 END) AS done
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id); it reads others as well
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 1
+AND    (not exists (select 1 from jobs e where e.rec = jobs.rec and e.id < jobs.id));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

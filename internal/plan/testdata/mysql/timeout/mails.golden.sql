@@ -308,6 +308,15 @@ SELECT /* mailsq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'A' THEN begun END) AS SIGNED) AS oldest_running
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* mailsq.Backlog */
+       count(*) AS ready
+FROM   mails
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

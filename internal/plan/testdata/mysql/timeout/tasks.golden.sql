@@ -286,6 +286,18 @@ SELECT /* tasksq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN completed IS NULL AND fetched IS NOT NULL AND fetched > UTC_TIMESTAMP(6) - INTERVAL ? SECOND THEN fetched END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (completed, id); it reads others as well
+-- arguments: 1: timeout
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  completed IS NULL
+AND    (fetched <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND OR fetched IS NULL)
+AND    attempts < 3;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -245,6 +245,19 @@ SELECT /* papersq.StatsOf */
 FROM   papers
 WHERE  room = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by room
+-- locks: none
+-- index: (retired, room, id); it reads others as well
+SELECT /* papersq.Backlog */
+       room,
+       count(*) AS ready
+FROM   papers
+WHERE  retired = FALSE
+AND    (pulled <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND OR pulled IS NULL)
+GROUP  BY room
+ORDER  BY room;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

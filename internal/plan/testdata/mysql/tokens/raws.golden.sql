@@ -183,6 +183,15 @@ SELECT /* rawsq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   raws;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* rawsq.Backlog */
+       count(*) AS ready
+FROM   raws
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

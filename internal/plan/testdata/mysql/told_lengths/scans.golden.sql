@@ -246,6 +246,15 @@ SELECT /* scansq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'busy' THEN taken END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   scans;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* scansq.Backlog */
+       count(*) AS ready
+FROM   scans
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

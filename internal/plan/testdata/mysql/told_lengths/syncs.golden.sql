@@ -256,6 +256,15 @@ SELECT /* syncsq.Stats */
        count(CASE WHEN state = 'busy' AND seen <= UTC_TIMESTAMP(6) - INTERVAL (every + 300) SECOND THEN 1 END) AS expired
 FROM   syncs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* syncsq.Backlog */
+       count(*) AS ready
+FROM   syncs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -173,6 +173,15 @@ SELECT /* scoresq.Stats */
        count(CASE WHEN status = 2 THEN 1 END) AS done
 FROM   scores;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, queue_id, start_time)
+SELECT /* scoresq.Backlog */
+       count(*) AS ready
+FROM   scores
+WHERE  status = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -239,6 +239,15 @@ SELECT /* jobsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'busy' THEN since END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -219,6 +219,18 @@ SELECT /* mailsq.StatsOf */
 FROM   mails
 WHERE  kind = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (state)
+SELECT /* mailsq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   mails
+WHERE  state = 'new'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -183,6 +183,15 @@ SELECT /* sumsq.Stats */
        count(CASE WHEN state = 'D' THEN 1 END) AS done
 FROM   sums;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, (urgency + extra), id)
+SELECT /* sumsq.Backlog */
+       count(*) AS ready
+FROM   sums
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -254,6 +254,16 @@ SELECT /* drawnq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'waiting' AND holder <> '' THEN held_at END) AS SIGNED) AS oldest_running
 FROM   drawn;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, holder, id)
+SELECT /* drawnq.Backlog */
+       count(*) AS ready
+FROM   drawn
+WHERE  state = 'waiting'
+AND    holder = '';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

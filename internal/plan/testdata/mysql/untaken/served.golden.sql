@@ -324,6 +324,16 @@ SELECT /* servedq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state IN ('waiting', 'busy') AND holder <> '' THEN held_at END) AS SIGNED) AS oldest_running
 FROM   served;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: served_ready (state, holder, place, id)
+SELECT /* servedq.Backlog */
+       count(*) AS ready
+FROM   served
+WHERE  state = 'waiting'
+AND    holder = '';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

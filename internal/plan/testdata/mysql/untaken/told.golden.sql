@@ -265,6 +265,15 @@ SELECT /* toldq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'busy' THEN held_at END) AS SIGNED) AS oldest_running
 FROM   told;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* toldq.Backlog */
+       count(*) AS ready
+FROM   told
+WHERE  state = 'waiting';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

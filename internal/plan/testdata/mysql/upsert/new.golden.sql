@@ -168,6 +168,15 @@ SELECT /* newq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   new;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, name)
+SELECT /* newq.Backlog */
+       count(*) AS ready
+FROM   new
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

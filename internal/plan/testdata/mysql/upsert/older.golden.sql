@@ -274,6 +274,17 @@ SELECT /* older.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'busy' THEN seen END), NOW(6)) / 1000000 AS oldest_running
 FROM   urls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, priority DESC, id)
+SELECT /* older.Backlog */
+       count(CASE WHEN run_at <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN run_at > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN run_at <= UTC_TIMESTAMP(6) THEN run_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   urls
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

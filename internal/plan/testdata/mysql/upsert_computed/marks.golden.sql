@@ -189,6 +189,15 @@ SELECT /* marksq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   marks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* marksq.Backlog */
+       count(*) AS ready
+FROM   marks
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

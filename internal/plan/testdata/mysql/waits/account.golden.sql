@@ -360,6 +360,19 @@ SELECT /* accountq.StatsOf */
 FROM   mails
 WHERE  account = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by account
+-- locks: none
+-- index: (state, account, made, id)
+SELECT /* accountq.Backlog */
+       account,
+       count(*) AS ready,
+       TIMESTAMPDIFF(MICROSECOND, min(made), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   mails
+WHERE  state = 'new'
+GROUP  BY account
+ORDER  BY account;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -317,6 +317,16 @@ SELECT /* gatedq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'new' THEN made END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, made, id)
+SELECT /* gatedq.Backlog */
+       count(*) AS ready,
+       TIMESTAMPDIFF(MICROSECOND, min(made), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   mails
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -163,6 +163,15 @@ SELECT /* cutq.Stats */
        count(CASE WHEN state = 'D' THEN 1 END) AS done
 FROM   cut;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* cutq.Backlog */
+       count(*) AS ready
+FROM   cut
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

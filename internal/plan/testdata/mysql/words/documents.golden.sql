@@ -163,6 +163,15 @@ SELECT /* documentsq.Stats */
        count(CASE WHEN state = 'D' THEN 1 END) AS done
 FROM   documents;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* documentsq.Backlog */
+       count(*) AS ready
+FROM   documents
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

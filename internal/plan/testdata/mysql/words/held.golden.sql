@@ -276,6 +276,15 @@ SELECT /* heldq.Stats */
        count(CASE WHEN state = 'A' AND (holder IS NOT NULL AND NOT EXISTS (SELECT 1 FROM processes worker_row WHERE worker_row.name = held.holder AND worker_row.beat > UTC_TIMESTAMP(6) - INTERVAL 300 SECOND AND (active = 1))) THEN 1 END) AS expired
 FROM   held;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* heldq.Backlog */
+       count(*) AS ready
+FROM   held
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -273,6 +273,15 @@ SELECT /* listedq.Stats */
        count(CASE WHEN state = 'E' THEN 1 END) AS failed
 FROM   held;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* listedq.Backlog */
+       count(*) AS ready
+FROM   held
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -181,6 +181,15 @@ SELECT /* pagesq.Stats */
        count(CASE WHEN STATE = 'read' THEN 1 END) AS DONE
 FROM   PAGES;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, SITE, PATH)
+SELECT /* pagesq.Backlog */
+       count(*) AS READY
+FROM   PAGES
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -153,6 +153,15 @@ SELECT /* urlsq.Stats */
        count(CASE WHEN STATUS = 'done' THEN 1 END) AS DONE
 FROM   URLS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATUS, ID)
+SELECT /* urlsq.Backlog */
+       count(*) AS READY
+FROM   URLS
+WHERE  STATUS = 'todo';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -350,6 +350,18 @@ SELECT /* rendersq.StatsOf */
 FROM   RENDERS
 WHERE  SITE = :1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by SITE
+-- locks: none
+-- index: (STATE, SITE, URGENCY DESC, ID)
+SELECT /* rendersq.Backlog */
+       SITE,
+       count(*) AS READY
+FROM   RENDERS
+WHERE  STATE = 'N'
+GROUP  BY SITE
+ORDER  BY SITE;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

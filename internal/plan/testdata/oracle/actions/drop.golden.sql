@@ -87,6 +87,17 @@ SELECT /* dropq.StatsOf */
 FROM   JOBS
 WHERE  HOST = :1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by HOST
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* dropq.Backlog */
+       HOST,
+       count(*) AS READY
+FROM   JOBS
+GROUP  BY HOST
+ORDER  BY HOST;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -247,6 +247,15 @@ SELECT /* jobsq.Stats */
        count(CASE WHEN STATE = 'busy' AND TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS EXPIRED
 FROM   JOBS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, PRIORITY DESC, ID)
+SELECT /* jobsq.Backlog */
+       count(*) AS READY
+FROM   JOBS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

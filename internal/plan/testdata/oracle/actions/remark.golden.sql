@@ -82,6 +82,18 @@ FROM   JOBS
 WHERE  STATE = 'new'
 AND    HOST = :1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by HOST
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* remarkq.Backlog */
+       HOST,
+       count(*) AS READY
+FROM   JOBS
+WHERE  STATE = 'new'
+GROUP  BY HOST
+ORDER  BY HOST;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -393,6 +393,15 @@ SELECT /* lettersq.Stats */
        count(CASE WHEN STATE = 'busy' AND LEASE_TILL <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
 FROM   LETTERS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* lettersq.Backlog */
+       count(*) AS READY
+FROM   LETTERS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -216,6 +216,15 @@ SELECT /* parcelsq.Stats */
        count(CASE WHEN STATE = 'sent' THEN 1 END) AS DONE
 FROM   PARCELS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, DEPOT, CODE)
+SELECT /* parcelsq.Backlog */
+       count(*) AS READY
+FROM   PARCELS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

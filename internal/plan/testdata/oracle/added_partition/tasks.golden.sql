@@ -155,6 +155,16 @@ SELECT /* tasksq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 'new' THEN ADDED_AT END)) AS DATE)) * 86400 AS OLDEST_READY
 FROM   TASKS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* tasksq.Backlog */
+       count(*) AS READY,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(ADDED_AT)) AS DATE)) * 86400 AS OLDEST_READY
+FROM   TASKS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -414,6 +414,15 @@ SELECT /* jobsq.Stats */
        count(CASE WHEN STATE = 1 AND LEASE_TILL <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
 FROM   JOBS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* jobsq.Backlog */
+       count(*) AS READY
+FROM   JOBS
+WHERE  STATE = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -339,6 +339,17 @@ SELECT /* mailsq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 0 AND (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL) THEN RUN_AT END)) AS DATE)) * 86400 AS OLDEST_READY
 FROM   MAILS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID, RUN_AT)
+SELECT /* mailsq.Backlog */
+       count(CASE WHEN (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL) THEN 1 END) AS READY,
+       count(CASE WHEN RUN_AT > SYSTIMESTAMP THEN 1 END) AS DELAYED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL) THEN RUN_AT END)) AS DATE)) * 86400 AS OLDEST_READY
+FROM   MAILS
+WHERE  STATE = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

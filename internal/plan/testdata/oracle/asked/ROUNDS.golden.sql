@@ -160,6 +160,15 @@ SELECT /* roundsq.Stats */
        count(CASE WHEN STATE = 2 THEN 1 END) AS DONE
 FROM   ROUNDS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* roundsq.Backlog */
+       count(*) AS READY
+FROM   ROUNDS
+WHERE  STATE = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

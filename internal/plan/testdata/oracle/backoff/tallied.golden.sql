@@ -210,6 +210,18 @@ SELECT /* talliedq.Stats */
        FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - min(CASE WHEN STATE = 'N' AND RUN_AT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) AND TRIES > 0 THEN RUN_AT END) AS OLDEST_READY
 FROM   TALLIED;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID, RUN_AT); it reads others as well
+SELECT /* talliedq.Backlog */
+       count(CASE WHEN RUN_AT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) THEN 1 END) AS READY,
+       count(CASE WHEN RUN_AT > FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) THEN 1 END) AS DELAYED,
+       FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - min(CASE WHEN RUN_AT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) THEN RUN_AT END) AS OLDEST_READY
+FROM   TALLIED
+WHERE  STATE = 'N'
+AND    TRIES > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -224,6 +224,15 @@ SELECT /* actionsq.Stats */
        count(CASE WHEN STATE = 'E' THEN 1 END) AS FAILED
 FROM   ACTIONS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* actionsq.Backlog */
+       count(*) AS READY
+FROM   ACTIONS
+WHERE  STATE = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

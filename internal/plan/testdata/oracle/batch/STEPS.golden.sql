@@ -199,6 +199,15 @@ SELECT /* stepsq.Stats */
        count(CASE WHEN STATE = 'D' THEN 1 END) AS DONE
 FROM   STEPS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* stepsq.Backlog */
+       count(*) AS READY
+FROM   STEPS
+WHERE  STATE = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

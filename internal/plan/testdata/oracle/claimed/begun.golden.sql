@@ -267,6 +267,16 @@ SELECT /* begunq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 1 THEN SINCE END)) AS DATE)) * 86400 AS OLDEST_RUNNING
 FROM   BEGUN;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, "START", ID)
+SELECT /* begunq.Backlog */
+       count(*) AS READY
+FROM   BEGUN
+WHERE  STATE = 0
+AND    "START" IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -203,6 +203,15 @@ SELECT /* placedq.Stats */
        count(CASE WHEN STATE = 'D' THEN 1 END) AS DONE
 FROM   PLACED;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* placedq.Backlog */
+       count(*) AS READY
+FROM   PLACED
+WHERE  STATE = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

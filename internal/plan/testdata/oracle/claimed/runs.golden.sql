@@ -285,6 +285,15 @@ SELECT /* runsq.Stats */
        count(CASE WHEN STATE IN ('assigned', 'running', 'aborting') AND BEAT <= SYSTIMESTAMP - NUMTODSINTERVAL(300, 'SECOND') THEN 1 END) AS EXPIRED
 FROM   RUNS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* runsq.Backlog */
+       count(*) AS READY
+FROM   RUNS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -348,6 +348,15 @@ SELECT /* tasksq.Stats */
        count(CASE WHEN STATE IN ('waiting', 'running') AND TILL <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
 FROM   TASKS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* tasksq.Backlog */
+       count(*) AS READY
+FROM   TASKS
+WHERE  STATE = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -148,6 +148,17 @@ SELECT /* localq.Stats */
        FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - min(CASE WHEN STATE = 'N' AND (opens <= TO_CHAR(SYSDATE, 'HH24:MI:SS') AND TO_CHAR(SYSDATE, 'HH24:MI:SS') < closes AND day >= TRUNC(SYSDATE) AND day < TRUNC(SYSDATE) + 1 AND (called < CAST(SYSTIMESTAMP AS TIMESTAMP) OR called IS NULL) AND made < FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - 60) THEN MADE END) AS OLDEST_READY
 FROM   CALLS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID); it reads others as well
+SELECT /* localq.Backlog */
+       count(*) AS READY,
+       FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - min(MADE) AS OLDEST_READY
+FROM   CALLS
+WHERE  STATE = 'N'
+AND    (opens <= TO_CHAR(SYSDATE, 'HH24:MI:SS') AND TO_CHAR(SYSDATE, 'HH24:MI:SS') < closes AND day >= TRUNC(SYSDATE) AND day < TRUNC(SYSDATE) + 1 AND (called < CAST(SYSTIMESTAMP AS TIMESTAMP) OR called IS NULL) AND made < FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - 60);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -122,6 +122,15 @@ SELECT /* extractq.Stats */
        count(CASE WHEN EXTRACTED = 'T' THEN 1 END) AS DONE
 FROM   DOCUMENT;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* extractq.Backlog */
+       count(*) AS READY
+FROM   DOCUMENT
+WHERE  (CASE WHEN extracted = 'F' THEN uuid END IS NOT NULL);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

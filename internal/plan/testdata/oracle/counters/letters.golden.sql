@@ -450,6 +450,15 @@ SELECT /* lettersq.Stats */
        count(CASE WHEN STATE = 'lost' THEN 1 END) AS FAILED
 FROM   LETTERS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* lettersq.Backlog */
+       count(*) AS READY
+FROM   LETTERS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

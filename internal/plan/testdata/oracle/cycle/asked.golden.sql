@@ -206,6 +206,17 @@ SELECT /* askedq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 'N' AND RUN_AT <= SYSTIMESTAMP THEN RUN_AT END)) AS DATE)) * 86400 AS OLDEST_READY
 FROM   ASKED;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID, RUN_AT)
+SELECT /* askedq.Backlog */
+       count(CASE WHEN RUN_AT <= SYSTIMESTAMP THEN 1 END) AS READY,
+       count(CASE WHEN RUN_AT > SYSTIMESTAMP THEN 1 END) AS DELAYED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN RUN_AT <= SYSTIMESTAMP THEN RUN_AT END)) AS DATE)) * 86400 AS OLDEST_READY
+FROM   ASKED
+WHERE  STATE = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

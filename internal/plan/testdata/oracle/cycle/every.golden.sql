@@ -284,6 +284,18 @@ SELECT /* everyq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 'N' AND TRIES > 0 AND (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL) THEN RUN_AT END)) AS DATE)) * 86400 AS OLDEST_READY
 FROM   EVERY;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID, RUN_AT); it reads others as well
+SELECT /* everyq.Backlog */
+       count(CASE WHEN (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL) THEN 1 END) AS READY,
+       count(CASE WHEN RUN_AT > SYSTIMESTAMP THEN 1 END) AS DELAYED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL) THEN RUN_AT END)) AS DATE)) * 86400 AS OLDEST_READY
+FROM   EVERY
+WHERE  STATE = 'N'
+AND    TRIES > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -336,6 +336,15 @@ SELECT /* jobsq.Stats */
        count(CASE WHEN STATUS = 3 AND TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS EXPIRED
 FROM   JOBS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATUS, REF)
+SELECT /* jobsq.Backlog */
+       count(*) AS READY
+FROM   JOBS
+WHERE  STATUS = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -336,6 +336,18 @@ SELECT /* msgsq.StatsOf */
 FROM   APP.MSG_QUEUE
 WHERE  MSG_TYPE IN (:v0);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by MSG_TYPE
+-- locks: none
+-- index: (STATUS, MSG_ID, MSG_TYPE)
+SELECT /* msgsq.Backlog */
+       MSG_TYPE,
+       count(*) AS READY
+FROM   APP.MSG_QUEUE
+WHERE  STATUS IS NULL
+GROUP  BY MSG_TYPE
+ORDER  BY MSG_TYPE;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

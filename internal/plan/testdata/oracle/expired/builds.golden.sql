@@ -248,6 +248,15 @@ SELECT /* buildsq.Stats */
        count(CASE WHEN STATE = 'running' AND UNTIL <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS EXPIRED
 FROM   BUILDS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* buildsq.Backlog */
+       count(*) AS READY
+FROM   BUILDS
+WHERE  STATE = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

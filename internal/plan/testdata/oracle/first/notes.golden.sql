@@ -221,6 +221,15 @@ SELECT /* notesq.Stats */
        count(CASE WHEN STATE = 'dead' THEN 1 END) AS FAILED
 FROM   NOTES;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* notesq.Backlog */
+       count(*) AS READY
+FROM   NOTES
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

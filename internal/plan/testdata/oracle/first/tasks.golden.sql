@@ -205,6 +205,16 @@ SELECT /* tasksq.Stats */
        count(CASE WHEN STATE = 'dead' THEN 1 END) AS FAILED
 FROM   TASKS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID); it reads others as well
+SELECT /* tasksq.Backlog */
+       count(*) AS READY
+FROM   TASKS
+WHERE  STATE = 'new'
+AND    N_LEFT > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -200,6 +200,15 @@ SELECT /* begunq.Stats */
        count(CASE WHEN STATE = 'over' THEN 1 END) AS DONE
 FROM   BEGUN;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* begunq.Backlog */
+       count(*) AS READY
+FROM   BEGUN
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

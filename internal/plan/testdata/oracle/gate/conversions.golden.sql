@@ -270,6 +270,15 @@ SELECT /* conversionsq.Stats */
        count(CASE WHEN STATE = 'busy' AND UNTIL_AT <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
 FROM   CONVERSIONS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, WEIGHT DESC, ID)
+SELECT /* conversionsq.Backlog */
+       count(*) AS READY
+FROM   CONVERSIONS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -336,6 +336,15 @@ SELECT /* sitesq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 'busy' THEN TAKEN_AT END)) AS DATE)) * 86400 AS OLDEST_RUNNING
 FROM   EXPORTS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* sitesq.Backlog */
+       count(*) AS READY
+FROM   EXPORTS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

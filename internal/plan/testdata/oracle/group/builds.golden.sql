@@ -216,6 +216,15 @@ SELECT /* buildsq.Stats */
        count(CASE WHEN STATE = 'dead' THEN 1 END) AS FAILED
 FROM   BUILDS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE)
+SELECT /* buildsq.Backlog */
+       count(*) AS READY
+FROM   BUILDS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

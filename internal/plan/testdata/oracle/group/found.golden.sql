@@ -259,6 +259,18 @@ SELECT /* foundq.StatsOf */
 FROM   MAIL.FOUND
 WHERE  OTHER IN (:v0);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by OTHER
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* foundq.Backlog */
+       OTHER,
+       count(*) AS READY
+FROM   MAIL.FOUND
+WHERE  (HELD <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) OR HELD IS NULL)
+GROUP  BY OTHER
+ORDER  BY OTHER;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

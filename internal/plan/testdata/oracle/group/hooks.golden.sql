@@ -321,6 +321,18 @@ SELECT /* hooksq.StatsOf */
 FROM   HOOKS
 WHERE  KIND = :1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by KIND
+-- locks: none
+-- index: (STATE, KIND, WEIGHT DESC, ID)
+SELECT /* hooksq.Backlog */
+       KIND,
+       count(*) AS READY
+FROM   HOOKS
+WHERE  STATE = 'new'
+GROUP  BY KIND
+ORDER  BY KIND;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -224,6 +224,18 @@ SELECT /* pullsq.StatsOf */
 FROM   PULLS
 WHERE  REPO = :1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by REPO
+-- locks: none
+-- index: (STATE, REPO, WEIGHT DESC, ID)
+SELECT /* pullsq.Backlog */
+       REPO,
+       count(*) AS READY
+FROM   PULLS
+WHERE  STATE = 'new'
+GROUP  BY REPO
+ORDER  BY REPO;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -333,6 +333,17 @@ SELECT /* stepsq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 'busy' THEN TAKEN_AT END)) AS DATE)) * 86400 AS OLDEST_RUNNING
 FROM   STEPS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, DUE_AT, ID)
+SELECT /* stepsq.Backlog */
+       count(CASE WHEN (DUE_AT <= SYSTIMESTAMP OR DUE_AT IS NULL) THEN 1 END) AS READY,
+       count(CASE WHEN DUE_AT > SYSTIMESTAMP THEN 1 END) AS DELAYED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN (DUE_AT <= SYSTIMESTAMP OR DUE_AT IS NULL) THEN DUE_AT END)) AS DATE)) * 86400 AS OLDEST_READY
+FROM   STEPS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -222,6 +222,16 @@ SELECT /* leasedq.Stats */
        count(CASE WHEN STATE = 'busy' AND TILL <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
 FROM   LEASED;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* leasedq.Backlog */
+       count(CASE WHEN (RAN_AT <= SYSTIMESTAMP + CAST((-1 * PAUSE) AS INTERVAL DAY TO SECOND) OR RAN_AT IS NULL) THEN 1 END) AS READY,
+       count(CASE WHEN RAN_AT > SYSTIMESTAMP + CAST((-1 * PAUSE) AS INTERVAL DAY TO SECOND) THEN 1 END) AS DELAYED
+FROM   LEASED
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

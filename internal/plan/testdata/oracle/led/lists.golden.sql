@@ -220,6 +220,22 @@ SELECT /* listsq.StatsOf */
 FROM   OUTBOX
 WHERE  TOPIC IN (:v0);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by TOPIC
+-- locks: none
+-- index: OUTBOX_1 (PROCESSED, NEXT_TIME)
+SELECT /* listsq.Backlog */
+       TOPIC,
+       count(CASE WHEN NEXT_TIME <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND (not exists (select 1 from outbox b where b.topic = OUTBOX.topic and b.processed = 0 and b.seq < OUTBOX.seq)) THEN 1 END) AS READY,
+       count(CASE WHEN NEXT_TIME > SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS DELAYED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(min(CASE WHEN NEXT_TIME <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND (not exists (select 1 from outbox b where b.topic = OUTBOX.topic and b.processed = 0 and b.seq < OUTBOX.seq)) THEN NEXT_TIME END) AS DATE)) * 86400 AS OLDEST_READY
+FROM   OUTBOX
+WHERE  PROCESSED = 0
+GROUP  BY TOPIC
+HAVING count(CASE WHEN NEXT_TIME <= SYS_EXTRACT_UTC(SYSTIMESTAMP) AND (not exists (select 1 from outbox b where b.topic = OUTBOX.topic and b.processed = 0 and b.seq < OUTBOX.seq)) THEN 1 END) > 0
+OR     count(CASE WHEN NEXT_TIME > SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) > 0
+ORDER  BY TOPIC;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -307,6 +307,15 @@ SELECT /* delayedq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 'A' THEN LOCKED_AT END)) AS DATE)) * 86400 AS OLDEST_RUNNING
 FROM   DELAYED;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* delayedq.Backlog */
+       count(*) AS READY
+FROM   DELAYED
+WHERE  STATE = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -293,6 +293,16 @@ SELECT /* sandboxq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATUS = 'A' THEN STARTED END)) AS DATE)) * 86400 AS OLDEST_RUNNING
 FROM   SANDBOX;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATUS, ID); it reads others as well
+SELECT /* sandboxq.Backlog */
+       count(*) AS READY
+FROM   SANDBOX
+WHERE  STATUS = 'N'
+AND    (RUN_COUNT <= MAX_RETRY OR MAX_RETRY IS NULL OR MAX_RETRY = -1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -80,6 +80,15 @@ SELECT /* expireq.Stats */
        count(CASE WHEN STATUS = 6 THEN 1 END) AS DONE
 FROM   BLOCKS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATUS, NODE)
+SELECT /* expireq.Backlog */
+       count(*) AS READY
+FROM   BLOCKS
+WHERE  STATUS IN (0, 3);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -233,6 +233,18 @@ SELECT /* filesq.StatsOf */
 FROM   FILES
 WHERE  NODE IN (:v0);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by NODE
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* filesq.Backlog */
+       NODE,
+       count(*) AS READY
+FROM   FILES
+WHERE  STATUS IN (0, 3)
+GROUP  BY NODE
+ORDER  BY NODE;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -311,6 +311,17 @@ SELECT /* jobsq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 'new' AND (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL) THEN MADE END)) AS DATE)) * 86400 AS OLDEST_READY
 FROM   JOBS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID, RUN_AT)
+SELECT /* jobsq.Backlog */
+       count(CASE WHEN (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL) THEN 1 END) AS READY,
+       count(CASE WHEN RUN_AT > SYSTIMESTAMP THEN 1 END) AS DELAYED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL) THEN MADE END)) AS DATE)) * 86400 AS OLDEST_READY
+FROM   JOBS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -89,6 +89,15 @@ SELECT /* retireq.Stats */
        count(CASE WHEN STATE = 'retired' THEN 1 END) AS DONE
 FROM   JOBS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID, RUN_AT)
+SELECT /* retireq.Backlog */
+       count(*) AS READY
+FROM   JOBS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

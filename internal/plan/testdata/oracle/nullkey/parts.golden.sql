@@ -194,6 +194,16 @@ SELECT /* partsq.Stats */
 FROM   PARTS
 WHERE  (part > 0 and kind = 'part');
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, KIND, HOST, PART); it reads others as well
+SELECT /* partsq.Backlog */
+       count(*) AS READY
+FROM   PARTS
+WHERE  STATE = 0
+AND    (part > 0 and kind = 'part');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

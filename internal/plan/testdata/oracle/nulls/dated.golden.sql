@@ -127,6 +127,15 @@ SELECT /* datedq.Stats */
        count(CASE WHEN DONE IS NOT NULL THEN 1 END) AS DONE
 FROM   DATED;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (DONE, DUE, ID)
+SELECT /* datedq.Backlog */
+       count(*) AS READY
+FROM   DATED
+WHERE  DONE IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

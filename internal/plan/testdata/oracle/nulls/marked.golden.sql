@@ -81,6 +81,16 @@ SELECT /* markedq.Stats */
        count(CASE WHEN NODEID IS NOT NULL THEN 1 END) AS DONE
 FROM   MARKED;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (NODEID, JOBID)
+SELECT /* markedq.Backlog */
+       count(*) AS READY
+FROM   MARKED
+WHERE  NODEID IS NULL
+AND    (ts < (FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) * 1000 + TO_NUMBER(TO_CHAR(SYSTIMESTAMP, 'FF3'))) + 600000);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -79,6 +79,16 @@ SELECT /* timedq.Stats */
        count(CASE WHEN NODEID IS NOT NULL THEN 1 END) AS DONE
 FROM   TIMED;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: TIMED_NODE_TS (NODEID, TS)
+SELECT /* timedq.Backlog */
+       count(*) AS READY
+FROM   TIMED
+WHERE  NODEID IS NULL
+AND    (ts < (FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) * 1000 + TO_NUMBER(TO_CHAR(SYSTIMESTAMP, 'FF3'))) + 600000);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -202,6 +202,15 @@ SELECT /* talliedq.Stats */
        count(CASE WHEN STATE = 'F' THEN 1 END) AS FAILED
 FROM   TALLIED;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, PRIO DESC, "SHARE", ID)
+SELECT /* talliedq.Backlog */
+       count(*) AS READY
+FROM   TALLIED
+WHERE  STATE = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

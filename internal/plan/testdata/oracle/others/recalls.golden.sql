@@ -471,6 +471,17 @@ SELECT /* recallsq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATUS = 2 THEN SINCE END)) AS DATE)) * 86400 AS OLDEST_RUNNING
 FROM   TAPE_RECALL;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATUS, DUE, TASK_ID)
+SELECT /* recallsq.Backlog */
+       count(CASE WHEN DUE <= SYSTIMESTAMP THEN 1 END) AS READY,
+       count(CASE WHEN DUE > SYSTIMESTAMP THEN 1 END) AS DELAYED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN DUE <= SYSTIMESTAMP THEN DUE END)) AS DATE)) * 86400 AS OLDEST_READY
+FROM   TAPE_RECALL
+WHERE  STATUS = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

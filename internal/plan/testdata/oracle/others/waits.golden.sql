@@ -273,6 +273,15 @@ SELECT /* waitsq.Stats */
        count(CASE WHEN STATE = 'failed' THEN 1 END) AS FAILED
 FROM   WAITS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, SITE, NO)
+SELECT /* waitsq.Backlog */
+       count(*) AS READY
+FROM   WAITS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

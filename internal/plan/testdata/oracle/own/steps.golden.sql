@@ -208,6 +208,15 @@ SELECT /* stepsq.Stats */
        count(CASE WHEN STATE = 3 THEN 1 END) AS FAILED
 FROM   STEPS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* stepsq.Backlog */
+       count(*) AS READY
+FROM   STEPS
+WHERE  STATE = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

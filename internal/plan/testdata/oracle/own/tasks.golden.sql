@@ -289,6 +289,15 @@ SELECT /* tasksq.Stats */
        count(CASE WHEN STATE = 'failed' THEN 1 END) AS FAILED
 FROM   TASKS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* tasksq.Backlog */
+       count(*) AS READY
+FROM   TASKS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -291,6 +291,15 @@ SELECT /* guardedq.Stats */
        count(CASE WHEN STATUS = 'running' AND LEASE_TILL <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
 FROM   JOBS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATUS, ID)
+SELECT /* guardedq.Backlog */
+       count(*) AS READY
+FROM   JOBS
+WHERE  STATUS = 'ready';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -268,6 +268,15 @@ SELECT /* jobsq.Stats */
        count(CASE WHEN STATUS = 'running' AND LEASE_TILL <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
 FROM   JOBS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATUS, ID)
+SELECT /* jobsq.Backlog */
+       count(*) AS READY
+FROM   JOBS
+WHERE  STATUS = 'ready';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -117,6 +117,15 @@ SELECT /* looseq.Stats */
        count(CASE WHEN DONE = 1 THEN 1 END) AS DONE
 FROM   LOOSE;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (DONE)
+SELECT /* looseq.Backlog */
+       count(*) AS READY
+FROM   LOOSE
+WHERE  DONE = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -185,6 +185,18 @@ SELECT /* mirthq.StatsOf */
 FROM   D_MM7
 WHERE  SERVER_ID = :1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by SERVER_ID
+-- locks: none
+-- index: (STATUS, SERVER_ID, MESSAGE_ID, ID)
+SELECT /* mirthq.Backlog */
+       SERVER_ID,
+       count(*) AS READY
+FROM   D_MM7
+WHERE  STATUS = 'Q'
+GROUP  BY SERVER_ID
+ORDER  BY SERVER_ID;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -113,6 +113,16 @@ SELECT /* flipsq.Stats */
        count(CASE WHEN PROCESSED IS NOT NULL THEN 1 END) AS DONE
 FROM   FLIPS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (PROCESSED, ID); it reads others as well
+SELECT /* flipsq.Backlog */
+       count(*) AS READY
+FROM   FLIPS
+WHERE  PROCESSED IS NULL
+AND    (UNTIL_AT > SYS_EXTRACT_UTC(SYSTIMESTAMP) OR UNTIL_AT IS NULL);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

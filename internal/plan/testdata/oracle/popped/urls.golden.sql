@@ -110,6 +110,18 @@ SELECT /* urlsq.StatsOf */
 FROM   URLS
 WHERE  JOB = :1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by JOB
+-- locks: none
+-- index: (PROCESSED, JOB, ID)
+SELECT /* urlsq.Backlog */
+       JOB,
+       count(*) AS READY
+FROM   URLS
+WHERE  PROCESSED = 0
+GROUP  BY JOB
+ORDER  BY JOB;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

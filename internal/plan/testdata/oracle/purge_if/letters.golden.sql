@@ -138,6 +138,15 @@ SELECT /* lettersq.Stats */
        count(CASE WHEN SENT = 1 THEN 1 END) AS DONE
 FROM   LETTERS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (SENT, ID)
+SELECT /* lettersq.Backlog */
+       count(*) AS READY
+FROM   LETTERS
+WHERE  SENT = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

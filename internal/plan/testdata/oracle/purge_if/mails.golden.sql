@@ -154,6 +154,16 @@ SELECT /* mailsq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(min(CASE WHEN SENT = 0 THEN INSERTED END) AS DATE)) * 86400 AS OLDEST_READY
 FROM   MAILS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (SENT, ID)
+SELECT /* mailsq.Backlog */
+       count(*) AS READY,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(min(INSERTED) AS DATE)) * 86400 AS OLDEST_READY
+FROM   MAILS
+WHERE  SENT = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -207,6 +207,16 @@ SELECT /* ordersq.Stats */
 FROM   ORDERS
 WHERE  (kind = 'mail');
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, KIND, ID)
+SELECT /* ordersq.Backlog */
+       count(*) AS READY
+FROM   ORDERS
+WHERE  STATE = 0
+AND    (kind = 'mail');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

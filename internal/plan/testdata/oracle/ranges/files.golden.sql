@@ -94,6 +94,15 @@ SELECT /* filesq.Stats */
        count(CASE WHEN DONE = 1 THEN 1 END) AS DONE
 FROM   FILES;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (DONE, ID)
+SELECT /* filesq.Backlog */
+       count(*) AS READY
+FROM   FILES
+WHERE  DONE = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -308,6 +308,15 @@ SELECT /* buildsq.Stats */
        count(CASE WHEN STATE = 'busy' AND UNTIL_AT <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
 FROM   BUILDS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* buildsq.Backlog */
+       count(*) AS READY
+FROM   BUILDS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

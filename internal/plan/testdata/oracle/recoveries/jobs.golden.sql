@@ -236,6 +236,15 @@ SELECT /* jobsq.Stats */
        count(CASE WHEN STATE = 'busy' AND UNTIL_AT <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
 FROM   JOBS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* jobsq.Backlog */
+       count(*) AS READY
+FROM   JOBS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

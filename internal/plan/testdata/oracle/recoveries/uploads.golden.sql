@@ -295,6 +295,15 @@ SELECT /* uploadsq.Stats */
        count(CASE WHEN STATE = 'processing' AND SEEN <= SYSTIMESTAMP - NUMTODSINTERVAL(25, 'SECOND') THEN 1 END) AS EXPIRED
 FROM   UPLOADS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* uploadsq.Backlog */
+       count(*) AS READY
+FROM   UPLOADS
+WHERE  STATE = 'queued';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

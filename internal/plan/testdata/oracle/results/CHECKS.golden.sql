@@ -210,6 +210,15 @@ SELECT /* checksq.Stats */
        count(CASE WHEN STATUS = 3 THEN 1 END) AS FAILED
 FROM   CHECKS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATUS, ID)
+SELECT /* checksq.Backlog */
+       count(*) AS READY
+FROM   CHECKS
+WHERE  STATUS = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -229,6 +229,15 @@ SELECT /* requestsq.Stats */
        count(CASE WHEN STATUS = 'ERROR' THEN 1 END) AS FAILED
 FROM   REQUESTS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATUS, ID)
+SELECT /* requestsq.Backlog */
+       count(*) AS READY
+FROM   REQUESTS
+WHERE  STATUS = 'QUEUED';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

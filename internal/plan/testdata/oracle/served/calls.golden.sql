@@ -264,6 +264,16 @@ SELECT /* callsq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - min(CASE WHEN STATE = 1 AND TAKEN = 1 THEN CHANGED END)) * 86400 AS OLDEST_RUNNING
 FROM   CALLS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, TAKEN)
+SELECT /* callsq.Backlog */
+       count(*) AS READY
+FROM   CALLS
+WHERE  STATE IN (0, 1)
+AND    TAKEN = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

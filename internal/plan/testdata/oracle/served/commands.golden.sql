@@ -262,6 +262,16 @@ SELECT /* commandsq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - min(CASE WHEN STATE = 1 AND TAKEN = 1 THEN CHANGED END)) * 86400 AS OLDEST_RUNNING
 FROM   COMMANDS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: COMMANDS_STATE (STATE, TAKEN, CHANGED)
+SELECT /* commandsq.Backlog */
+       count(*) AS READY
+FROM   COMMANDS
+WHERE  STATE IN (0, 1)
+AND    TAKEN = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -199,6 +199,20 @@ SELECT /* exportsq.StatsOf */
 FROM   EXPORTS
 WHERE  DEVICE = :1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by DEVICE
+-- locks: none
+-- index: (STATE, DEVICE, DUE_AT)
+SELECT /* exportsq.Backlog */
+       DEVICE,
+       count(CASE WHEN DUE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS READY,
+       count(CASE WHEN DUE_AT > SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS DELAYED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(min(CASE WHEN DUE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN DUE_AT END) AS DATE)) * 86400 AS OLDEST_READY
+FROM   EXPORTS
+WHERE  STATE IN (0, 6)
+GROUP  BY DEVICE
+ORDER  BY DEVICE;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

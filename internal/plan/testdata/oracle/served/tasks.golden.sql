@@ -251,6 +251,17 @@ SELECT /* tasksq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(min(CASE WHEN STATE = 0 AND DUE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN DUE_AT END) AS DATE)) * 86400 AS OLDEST_READY
 FROM   TASKS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: TASKS_DUE (STATE, DUE_AT, KIND)
+SELECT /* tasksq.Backlog */
+       count(CASE WHEN DUE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS READY,
+       count(CASE WHEN DUE_AT > SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN 1 END) AS DELAYED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(min(CASE WHEN DUE_AT <= SYS_EXTRACT_UTC(SYSTIMESTAMP) THEN DUE_AT END) AS DATE)) * 86400 AS OLDEST_READY
+FROM   TASKS
+WHERE  STATE = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

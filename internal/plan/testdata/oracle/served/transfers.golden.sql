@@ -167,6 +167,18 @@ SELECT /* transfersq.StatsOf */
 FROM   TRANSFERS
 WHERE  CLIENT = :1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by CLIENT
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* transfersq.Backlog */
+       CLIENT,
+       count(*) AS READY
+FROM   TRANSFERS
+WHERE  (status = -2 or status > 0)
+GROUP  BY CLIENT
+ORDER  BY CLIENT;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

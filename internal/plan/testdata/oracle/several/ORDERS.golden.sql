@@ -176,6 +176,18 @@ SELECT /* ordersq.StatsOf */
 FROM   ORDERS
 WHERE  KIND = :1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by KIND
+-- locks: none
+-- index: (STATUS, KIND)
+SELECT /* ordersq.Backlog */
+       KIND,
+       count(*) AS READY
+FROM   ORDERS
+WHERE  STATUS IN ('NEW', 'AGAIN')
+GROUP  BY KIND
+ORDER  BY KIND;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -160,6 +160,15 @@ SELECT /* partsq.Stats */
        count(CASE WHEN STATUS = 3 THEN 1 END) AS DONE
 FROM   PARTS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* partsq.Backlog */
+       count(*) AS READY
+FROM   PARTS
+WHERE  STATUS IN (0, 1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -214,6 +214,15 @@ SELECT /* requestsq.Stats */
        count(CASE WHEN STATUS = 'ERROR' THEN 1 END) AS FAILED
 FROM   REQUESTS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: REQUESTS_STATUS (STATUS)
+SELECT /* requestsq.Backlog */
+       count(*) AS READY
+FROM   REQUESTS
+WHERE  STATUS IN ('QUEUED', 'RETRYING');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

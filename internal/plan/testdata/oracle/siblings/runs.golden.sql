@@ -445,6 +445,15 @@ SELECT /* runsq.Stats */
        FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - min(CASE WHEN STATE = 'busy' THEN TAKEN END) AS OLDEST_RUNNING
 FROM   RUNS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* runsq.Backlog */
+       count(*) AS READY
+FROM   RUNS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

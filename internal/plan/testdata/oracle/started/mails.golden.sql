@@ -282,6 +282,15 @@ SELECT /* mailsq.Stats */
        count(CASE WHEN STATE = 'F' THEN 1 END) AS FAILED
 FROM   MAILS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* mailsq.Backlog */
+       count(*) AS READY
+FROM   MAILS
+WHERE  STATE = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -254,6 +254,19 @@ SELECT /* wikiq.StatsOf */
 FROM   "{{.Prefix}}JOB"
 WHERE  JOB_CMD = :1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by JOB_CMD
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* wikiq.Backlog */
+       JOB_CMD,
+       count(*) AS READY
+FROM   "{{.Prefix}}JOB"
+WHERE  (JOB_TOKEN_TIMESTAMP <= SYSTIMESTAMP - NUMTODSINTERVAL(3600, 'SECOND') OR JOB_TOKEN_TIMESTAMP IS NULL)
+AND    JOB_ATTEMPTS < 3
+GROUP  BY JOB_CMD
+ORDER  BY JOB_CMD;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

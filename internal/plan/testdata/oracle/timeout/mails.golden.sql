@@ -302,6 +302,15 @@ SELECT /* mailsq.Stats */
        FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - min(CASE WHEN STATE = 'A' THEN BEGUN END) AS OLDEST_RUNNING
 FROM   MAILS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* mailsq.Backlog */
+       count(*) AS READY
+FROM   MAILS
+WHERE  STATE = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

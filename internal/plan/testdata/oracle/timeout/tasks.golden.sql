@@ -269,6 +269,18 @@ SELECT /* tasksq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(min(CASE WHEN COMPLETED IS NULL AND FETCHED IS NOT NULL AND FETCHED > SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(:5, 'SECOND') THEN FETCHED END) AS DATE)) * 86400 AS OLDEST_RUNNING
 FROM   TASKS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (COMPLETED, ID); it reads others as well
+-- arguments: 1: timeout
+SELECT /* tasksq.Backlog */
+       count(*) AS READY
+FROM   TASKS
+WHERE  COMPLETED IS NULL
+AND    (FETCHED <= SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(:1, 'SECOND') OR FETCHED IS NULL)
+AND    ATTEMPTS < 3;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -220,6 +220,15 @@ SELECT /* scansq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 'busy' THEN TAKEN END)) AS DATE)) * 86400 AS OLDEST_RUNNING
 FROM   SCANS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* scansq.Backlog */
+       count(*) AS READY
+FROM   SCANS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -221,6 +221,15 @@ SELECT /* syncsq.Stats */
        count(CASE WHEN STATE = 'busy' AND SEEN <= SYSTIMESTAMP - NUMTODSINTERVAL((every + 300), 'SECOND') THEN 1 END) AS EXPIRED
 FROM   SYNCS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* syncsq.Backlog */
+       count(*) AS READY
+FROM   SYNCS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -300,6 +300,16 @@ SELECT /* eventsq.Stats */
        FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - min(CASE WHEN STATE IN ('waiting', 'busy') AND HOLDER <> '-' THEN HELD_AT END) AS OLDEST_RUNNING
 FROM   EVENTS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, HOLDER, RANK, ID)
+SELECT /* eventsq.Backlog */
+       count(*) AS READY
+FROM   EVENTS
+WHERE  STATE = 'waiting'
+AND    HOLDER = '-';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -271,6 +271,16 @@ SELECT /* filesq.Stats */
 FROM   FILES
 WHERE  (is_deleted = 0);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (PENDING, IS_DELETED, FILE_ID, DATA_TYPE)
+SELECT /* filesq.Backlog */
+       count(*) AS READY
+FROM   FILES
+WHERE  PENDING = 'yes'
+AND    (is_deleted = 0);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

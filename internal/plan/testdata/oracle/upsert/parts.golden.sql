@@ -178,6 +178,15 @@ SELECT /* partsq.Stats */
        count(CASE WHEN STATE = 'done' THEN 1 END) AS DONE
 FROM   PARTS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* partsq.Backlog */
+       count(*) AS READY
+FROM   PARTS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -179,6 +179,15 @@ SELECT /* urlsq.Stats */
        count(CASE WHEN STATE = 'done' THEN 1 END) AS DONE
 FROM   URLS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, PRIORITY DESC, ID)
+SELECT /* urlsq.Backlog */
+       count(*) AS READY
+FROM   URLS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -335,6 +335,19 @@ SELECT /* accountq.StatsOf */
 FROM   MAILS
 WHERE  ACCOUNT = :1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by ACCOUNT
+-- locks: none
+-- index: (STATE, ACCOUNT, MADE, ID)
+SELECT /* accountq.Backlog */
+       ACCOUNT,
+       count(*) AS READY,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(MADE)) AS DATE)) * 86400 AS OLDEST_READY
+FROM   MAILS
+WHERE  STATE = 'new'
+GROUP  BY ACCOUNT
+ORDER  BY ACCOUNT;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -284,6 +284,16 @@ SELECT /* gatedq.Stats */
        (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 'new' THEN MADE END)) AS DATE)) * 86400 AS OLDEST_READY
 FROM   MAILS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, MADE, ID)
+SELECT /* gatedq.Backlog */
+       count(*) AS READY,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(MADE)) AS DATE)) * 86400 AS OLDEST_READY
+FROM   MAILS
+WHERE  STATE = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -154,6 +154,15 @@ SELECT /* cutq.Stats */
        count(CASE WHEN STATE = 'D' THEN 1 END) AS DONE
 FROM   CUT;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* cutq.Backlog */
+       count(*) AS READY
+FROM   CUT
+WHERE  STATE = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -163,6 +163,15 @@ SELECT /* documentsq.Stats */
        count(CASE WHEN STATE = 'D' THEN 1 END) AS DONE
 FROM   DOCUMENTS;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* documentsq.Backlog */
+       count(*) AS READY
+FROM   DOCUMENTS
+WHERE  STATE = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -387,6 +387,15 @@ SELECT /* givenq.Stats */
        count(CASE WHEN STATE = 'A' AND TILL <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
 FROM   GIVEN;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* givenq.Backlog */
+       count(*) AS READY
+FROM   GIVEN
+WHERE  STATE = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

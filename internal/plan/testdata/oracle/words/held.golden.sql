@@ -269,6 +269,15 @@ SELECT /* heldq.Stats */
        count(CASE WHEN STATE = 'A' AND (HOLDER IS NOT NULL AND NOT EXISTS (SELECT 1 FROM PROCESSES worker_row WHERE worker_row.NAME = HELD.HOLDER AND worker_row.BEAT > SYSTIMESTAMP - NUMTODSINTERVAL(300, 'SECOND') AND (active = 1))) THEN 1 END) AS EXPIRED
 FROM   HELD;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* heldq.Backlog */
+       count(*) AS READY
+FROM   HELD
+WHERE  STATE = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

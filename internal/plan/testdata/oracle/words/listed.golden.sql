@@ -266,6 +266,15 @@ SELECT /* listedq.Stats */
        count(CASE WHEN STATE = 'E' THEN 1 END) AS FAILED
 FROM   HELD;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (STATE, ID)
+SELECT /* listedq.Backlog */
+       count(*) AS READY
+FROM   HELD
+WHERE  STATE = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -191,6 +191,15 @@ SELECT /* pagesq.Stats */
        count(*) FILTER (WHERE state = 'read') AS done
 FROM   pages;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (site NULLS FIRST, path) WHERE state = 'new'
+SELECT /* pagesq.Backlog */
+       count(*) AS ready
+FROM   pages
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

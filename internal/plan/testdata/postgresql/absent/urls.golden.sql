@@ -158,6 +158,15 @@ SELECT /* urlsq.Stats */
        count(*) FILTER (WHERE status = 'done') AS done
 FROM   urls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE status = 'todo'
+SELECT /* urlsq.Backlog */
+       count(*) AS ready
+FROM   urls
+WHERE  status = 'todo';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

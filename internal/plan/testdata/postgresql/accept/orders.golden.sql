@@ -184,6 +184,15 @@ SELECT /* ordersq.Stats */
        count(*) FILTER (WHERE paid = 2) AS done
 FROM   orders;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (shop NULLS FIRST, number) WHERE paid = 0
+SELECT /* ordersq.Backlog */
+       count(*) AS ready
+FROM   orders
+WHERE  paid = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -84,6 +84,17 @@ SELECT /* notesq.StatsOf */
 FROM   notes
 WHERE  task = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by task
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* notesq.Backlog */
+       task,
+       count(*) AS ready
+FROM   notes
+GROUP  BY task
+ORDER  BY task;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

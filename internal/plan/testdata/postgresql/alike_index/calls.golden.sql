@@ -218,6 +218,15 @@ SELECT /* callsq.Stats */
        extract(epoch FROM now() - min(claimed) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* callsq.Backlog */
+       count(*) AS ready
+FROM   calls
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -212,6 +212,15 @@ SELECT /* mailsq.Stats */
        extract(epoch FROM now() - min(claimed) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: mails_next (prio DESC, id) WHERE (state = 'new'::text)
+SELECT /* mailsq.Backlog */
+       count(*) AS ready
+FROM   mails
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

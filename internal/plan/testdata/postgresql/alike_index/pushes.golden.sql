@@ -127,6 +127,19 @@ SELECT /* pushesq.StatsOf */
 FROM   pushes
 WHERE  target = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by target
+-- locks: none
+-- index: pushes_idx3 (target, state, created, tries); it looks through all of that index
+SELECT /* pushesq.Backlog */
+       target,
+       count(*) AS ready,
+       ((floor(extract(epoch FROM now()) * 1000)::bigint - min(created)) / 1000.0) AS oldest_ready
+FROM   pushes
+WHERE  state = 20
+GROUP  BY target
+ORDER  BY target;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -221,6 +221,16 @@ SELECT /* loadsq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND till <= now()) AS expired
 FROM   loads;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state IN ('new', 'busy'); it reads others as well
+SELECT /* loadsq.Backlog */
+       count(*) AS ready
+FROM   loads
+WHERE  state IN ('new', 'busy')
+AND    (till <= now() OR state = 'new');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -191,6 +191,15 @@ SELECT /* onceq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   once;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* onceq.Backlog */
+       count(*) AS ready
+FROM   once
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -237,6 +237,15 @@ SELECT /* scansq.Stats */
        count(*) FILTER (WHERE state = 'failed') AS failed
 FROM   scans;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'waiting'
+SELECT /* scansq.Backlog */
+       count(*) AS ready
+FROM   scans
+WHERE  state = 'waiting';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

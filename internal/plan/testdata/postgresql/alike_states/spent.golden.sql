@@ -252,6 +252,16 @@ SELECT /* spentq.Stats */
        count(*) FILTER (WHERE state = 'new' AND tries >= 5) AS failed
 FROM   spent;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new' AND tries < 5
+SELECT /* spentq.Backlog */
+       count(*) AS ready
+FROM   spent
+WHERE  state = 'new'
+AND    tries < 5;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

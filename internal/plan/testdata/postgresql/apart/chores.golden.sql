@@ -203,6 +203,17 @@ SELECT /* choresq.Stats */
        extract(epoch FROM now() - min(made) FILTER (WHERE state = 'N' AND (beyond > now() OR beyond IS NULL))) AS oldest_ready
 FROM   chores;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: chores_state (state); it reads others as well
+SELECT /* choresq.Backlog */
+       count(*) AS ready,
+       extract(epoch FROM now() - min(made)) AS oldest_ready
+FROM   chores
+WHERE  state = 'N'
+AND    (beyond > now() OR beyond IS NULL);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -188,6 +188,17 @@ SELECT /* errandsq.Stats */
        extract(epoch FROM now() - min(made) FILTER (WHERE state = 'N' AND (beyond > now() OR beyond IS NULL))) AS oldest_ready
 FROM   errands;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'; it reads others as well
+SELECT /* errandsq.Backlog */
+       count(*) AS ready,
+       extract(epoch FROM now() - min(made)) AS oldest_ready
+FROM   errands
+WHERE  state = 'N'
+AND    (beyond > now() OR beyond IS NULL);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -323,6 +323,17 @@ SELECT /* mailsq.Stats */
        extract(epoch FROM now() - min(run_at) FILTER (WHERE state = 0 AND (run_at <= now() OR run_at IS NULL))) AS oldest_ready
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 0
+SELECT /* mailsq.Backlog */
+       count(*) FILTER (WHERE (run_at <= now() OR run_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE (run_at <= now() OR run_at IS NULL))) AS oldest_ready
+FROM   mails
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

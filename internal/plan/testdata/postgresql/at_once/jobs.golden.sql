@@ -491,6 +491,15 @@ SELECT /* jobsq.Stats */
        extract(epoch FROM now() - min(taken) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -235,6 +235,20 @@ SELECT /* imagesq.StatsOf */
 FROM   images
 WHERE  queue = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by queue
+-- locks: none
+-- index: images_ready (queue, added, id) WHERE status = 'new' AND retry > 0
+SELECT /* imagesq.Backlog */
+       queue,
+       count(*) AS ready,
+       extract(epoch FROM now() - min(added)) AS oldest_ready
+FROM   images
+WHERE  status = 'new'
+AND    retry > 0
+GROUP  BY queue
+ORDER  BY queue;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -208,6 +208,19 @@ FROM   (
            WHERE  ($1::text IS NULL OR id = $1)
        ) running_figures;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by id
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* inboxq.Backlog */
+       id,
+       count(*) FILTER (WHERE (due <= floor(extract(epoch FROM now()))::bigint OR due IS NULL)) AS ready,
+       count(*) FILTER (WHERE due > floor(extract(epoch FROM now()))::bigint) AS delayed,
+       (floor(extract(epoch FROM now()))::bigint - min(due) FILTER (WHERE (due <= floor(extract(epoch FROM now()))::bigint OR due IS NULL))) AS oldest_ready
+FROM   "Inbox"
+GROUP  BY id
+ORDER  BY id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

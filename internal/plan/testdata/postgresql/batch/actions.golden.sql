@@ -246,6 +246,15 @@ SELECT /* actionsq.Stats */
        extract(epoch FROM now() - min(claimed) FILTER (WHERE state = 'A')) AS oldest_running
 FROM   actions;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (priority, id) WHERE state = 'N'
+SELECT /* actionsq.Backlog */
+       count(*) AS ready
+FROM   actions
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -180,6 +180,15 @@ SELECT /* stepsq.Stats */
        count(*) FILTER (WHERE state = 'sent') AS done
 FROM   steps;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (shop NULLS FIRST, number) WHERE state = 'new'
+SELECT /* stepsq.Backlog */
+       count(*) AS ready
+FROM   steps
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -285,6 +285,15 @@ SELECT /* tasksq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND seen <= now() - interval '5 minutes' AND (holder > 1)) AS expired
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

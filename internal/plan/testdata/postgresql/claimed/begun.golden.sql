@@ -245,6 +245,16 @@ SELECT /* begunq.Stats */
        extract(epoch FROM now() - min(since) FILTER (WHERE state = 1)) AS oldest_running
 FROM   begun;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 0 AND start IS NULL
+SELECT /* begunq.Backlog */
+       count(*) AS ready
+FROM   begun
+WHERE  state = 0
+AND    start IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -202,6 +202,15 @@ SELECT /* placedq.Stats */
        count(*) FILTER (WHERE state = 'D') AS done
 FROM   placed;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* placedq.Backlog */
+       count(*) AS ready
+FROM   placed
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

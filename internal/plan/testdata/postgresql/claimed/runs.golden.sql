@@ -268,6 +268,15 @@ SELECT /* runsq.Stats */
        count(*) FILTER (WHERE state IN ('assigned', 'running', 'aborting') AND beat <= now() - interval '5 minutes') AS expired
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* runsq.Backlog */
+       count(*) AS ready
+FROM   runs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

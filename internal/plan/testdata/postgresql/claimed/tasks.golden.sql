@@ -314,6 +314,15 @@ SELECT /* tasksq.Stats */
        count(*) FILTER (WHERE state IN ('waiting', 'running') AND till <= now()) AS expired
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'pending'
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -158,6 +158,17 @@ SELECT /* localq.Stats */
        (floor(extract(epoch FROM now()))::bigint - min(made) FILTER (WHERE state = 'N' AND day <= current_date AND (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60))) AS oldest_ready
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST, day) WHERE state = 'N'
+SELECT /* localq.Backlog */
+       count(*) FILTER (WHERE day <= current_date AND (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60)) AS ready,
+       count(*) FILTER (WHERE day > current_date) AS delayed,
+       (floor(extract(epoch FROM now()))::bigint - min(made) FILTER (WHERE day <= current_date AND (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60))) AS oldest_ready
+FROM   calls
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -158,6 +158,17 @@ SELECT /* utcq.Stats */
        (floor(extract(epoch FROM now()))::bigint - min(made) FILTER (WHERE state = 'N' AND day <= (now() AT TIME ZONE 'UTC')::date AND (opens <= (now() AT TIME ZONE 'UTC')::time AND (now() AT TIME ZONE 'UTC')::time < closes AND day = (now() AT TIME ZONE 'UTC')::date AND (called < (now() AT TIME ZONE 'UTC') OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60))) AS oldest_ready
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST, day) WHERE state = 'N'
+SELECT /* utcq.Backlog */
+       count(*) FILTER (WHERE day <= (now() AT TIME ZONE 'UTC')::date AND (opens <= (now() AT TIME ZONE 'UTC')::time AND (now() AT TIME ZONE 'UTC')::time < closes AND day = (now() AT TIME ZONE 'UTC')::date AND (called < (now() AT TIME ZONE 'UTC') OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60)) AS ready,
+       count(*) FILTER (WHERE day > (now() AT TIME ZONE 'UTC')::date) AS delayed,
+       (floor(extract(epoch FROM now()))::bigint - min(made) FILTER (WHERE day <= (now() AT TIME ZONE 'UTC')::date AND (opens <= (now() AT TIME ZONE 'UTC')::time AND (now() AT TIME ZONE 'UTC')::time < closes AND day = (now() AT TIME ZONE 'UTC')::date AND (called < (now() AT TIME ZONE 'UTC') OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60))) AS oldest_ready
+FROM   calls
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

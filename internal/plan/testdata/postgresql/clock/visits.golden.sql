@@ -179,6 +179,17 @@ SELECT /* visitsq.Stats */
        ((floor(extract(epoch FROM now()) * 1000)::bigint - min(made) FILTER (WHERE state = 'N' AND (seen <= (now() AT TIME ZONE 'UTC') OR seen IS NULL) AND (seen < now() AT TIME ZONE 'UTC' AND made < coalesce(floor(extract(epoch FROM now()) * 1000)::bigint, 0)))) / 1000.0) AS oldest_ready
 FROM   visits;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (made, id) WHERE state = 'N'
+SELECT /* visitsq.Backlog */
+       count(*) FILTER (WHERE (seen <= (now() AT TIME ZONE 'UTC') OR seen IS NULL) AND (seen < now() AT TIME ZONE 'UTC' AND made < coalesce(floor(extract(epoch FROM now()) * 1000)::bigint, 0))) AS ready,
+       count(*) FILTER (WHERE seen > (now() AT TIME ZONE 'UTC')) AS delayed,
+       ((floor(extract(epoch FROM now()) * 1000)::bigint - min(made) FILTER (WHERE (seen <= (now() AT TIME ZONE 'UTC') OR seen IS NULL) AND (seen < now() AT TIME ZONE 'UTC' AND made < coalesce(floor(extract(epoch FROM now()) * 1000)::bigint, 0)))) / 1000.0) AS oldest_ready
+FROM   visits
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

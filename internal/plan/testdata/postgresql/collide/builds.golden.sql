@@ -184,6 +184,15 @@ SELECT /* buildsq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   builds;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: builds_waiting (site) WHERE state = 'waiting'
+SELECT /* buildsq.Backlog */
+       count(*) AS ready
+FROM   builds
+WHERE  state = 'waiting';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -167,6 +167,15 @@ SELECT /* deploymentsq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   deployments;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'waiting'
+SELECT /* deploymentsq.Backlog */
+       count(*) AS ready
+FROM   deployments
+WHERE  state = 'waiting';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -157,6 +157,15 @@ SELECT /* backupsq.Stats */
        count(*) FILTER (WHERE state = 2) AS done
 FROM   backups;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 0
+SELECT /* backupsq.Backlog */
+       count(*) AS ready
+FROM   backups
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -174,6 +174,15 @@ SELECT /* sendsq.Stats */
        count(*) FILTER (WHERE state = 2) AS done
 FROM   sends;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 0
+SELECT /* sendsq.Backlog */
+       count(*) AS ready
+FROM   sends
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -199,6 +199,15 @@ SELECT /* composite94q.Stats */
        count(*) FILTER (WHERE state = 'bad') AS failed
 FROM   warehouse.part_moves;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: ("Order" DESC, tenant, move_no) WHERE state = 'new'
+SELECT /* composite94q.Backlog */
+       count(*) AS ready
+FROM   warehouse.part_moves
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

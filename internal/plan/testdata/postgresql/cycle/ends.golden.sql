@@ -176,6 +176,18 @@ SELECT /* endsq.Stats */
        extract(epoch FROM now() - min(run_at) FILTER (WHERE state = 'N' AND run_at <= now() AND run_at <> '9999-12-31 00:00:00+00')) AS oldest_ready
 FROM   ends;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST, run_at) WHERE state = 'N' AND run_at <> '9999-12-31 00:00:00+00'
+SELECT /* endsq.Backlog */
+       count(*) FILTER (WHERE run_at <= now()) AS ready,
+       count(*) FILTER (WHERE run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE run_at <= now())) AS oldest_ready
+FROM   ends
+WHERE  state = 'N'
+AND    run_at <> '9999-12-31 00:00:00+00';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

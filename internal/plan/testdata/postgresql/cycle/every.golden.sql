@@ -270,6 +270,18 @@ SELECT /* everyq.Stats */
        extract(epoch FROM now() - min(run_at) FILTER (WHERE state = 'N' AND tries > 0 AND (run_at <= now() OR run_at IS NULL))) AS oldest_ready
 FROM   every;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N' AND tries > 0
+SELECT /* everyq.Backlog */
+       count(*) FILTER (WHERE (run_at <= now() OR run_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE (run_at <= now() OR run_at IS NULL))) AS oldest_ready
+FROM   every
+WHERE  state = 'N'
+AND    tries > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

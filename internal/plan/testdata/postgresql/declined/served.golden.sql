@@ -154,6 +154,15 @@ SELECT /* servedq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   served;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: served_state (state, id)
+SELECT /* servedq.Backlog */
+       count(*) AS ready
+FROM   served
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -301,6 +301,17 @@ SELECT /* runsq.Stats */
        (floor(extract(epoch FROM now()))::bigint - nullif(min(made) FILTER (WHERE state = 'N' AND run_text <= lpad(floor(extract(epoch FROM now()))::bigint::text, 11, '0')), '')::bigint) AS oldest_ready
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST, run_text) WHERE state = 'N'
+SELECT /* runsq.Backlog */
+       count(*) FILTER (WHERE run_text <= lpad(floor(extract(epoch FROM now()))::bigint::text, 11, '0')) AS ready,
+       count(*) FILTER (WHERE run_text > lpad(floor(extract(epoch FROM now()))::bigint::text, 11, '0')) AS delayed,
+       (floor(extract(epoch FROM now()))::bigint - nullif(min(made) FILTER (WHERE run_text <= lpad(floor(extract(epoch FROM now()))::bigint::text, 11, '0')), '')::bigint) AS oldest_ready
+FROM   runs
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -300,6 +300,17 @@ SELECT /* ticksq.Stats */
        avg((nullif(ended, '')::bigint / 1000000000.0 - since / 1000000000.0)) FILTER (WHERE state = 'D') AS mean_run
 FROM   ticks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST, due_at) WHERE state = 'N'
+SELECT /* ticksq.Backlog */
+       count(*) FILTER (WHERE due_at <= (floor(extract(epoch FROM now()) * 1000000)::bigint * 1000)) AS ready,
+       count(*) FILTER (WHERE due_at > (floor(extract(epoch FROM now()) * 1000000)::bigint * 1000)) AS delayed,
+       ((floor(extract(epoch FROM now()) * 1000000)::bigint * 1000) / 1000000000.0 - min(due_at) FILTER (WHERE due_at <= (floor(extract(epoch FROM now()) * 1000000)::bigint * 1000)) / 1000000000.0) AS oldest_ready
+FROM   ticks
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

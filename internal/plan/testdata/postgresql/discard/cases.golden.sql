@@ -230,6 +230,15 @@ SELECT /* casesq.Stats */
        count(*) FILTER (WHERE state = 'A' AND till <= now()) AS expired
 FROM   cases;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* casesq.Backlog */
+       count(*) AS ready
+FROM   cases
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -112,6 +112,15 @@ SELECT /* heldq.Stats */
        count(*) FILTER (WHERE state = 'D') AS done
 FROM   held;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* heldq.Backlog */
+       count(*) AS ready
+FROM   held
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

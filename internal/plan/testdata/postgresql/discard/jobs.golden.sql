@@ -301,6 +301,15 @@ SELECT /* jobsq.Stats */
        count(*) FILTER (WHERE status = 3 AND till <= now()) AS expired
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (ref NULLS FIRST) WHERE status = 1
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

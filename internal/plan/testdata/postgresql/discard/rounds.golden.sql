@@ -184,6 +184,17 @@ SELECT /* roundsq.Stats */
        extract(epoch FROM now() - min(due) FILTER (WHERE state = 'N' AND due <= now())) AS oldest_ready
 FROM   rounds;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST, due) WHERE state = 'N'
+SELECT /* roundsq.Backlog */
+       count(*) FILTER (WHERE due <= now()) AS ready,
+       count(*) FILTER (WHERE due > now()) AS delayed,
+       extract(epoch FROM now() - min(due) FILTER (WHERE due <= now())) AS oldest_ready
+FROM   rounds
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -109,6 +109,15 @@ SELECT /* sharedq.Stats */
        count(*) FILTER (WHERE state = 'D') AS done
 FROM   shared;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* sharedq.Backlog */
+       count(*) AS ready
+FROM   shared
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -169,6 +169,15 @@ SELECT /* callsq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* callsq.Backlog */
+       count(*) AS ready
+FROM   calls
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

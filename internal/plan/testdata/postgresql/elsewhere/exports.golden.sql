@@ -170,6 +170,15 @@ SELECT /* exportsq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   exports;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* exportsq.Backlog */
+       count(*) AS ready
+FROM   exports
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

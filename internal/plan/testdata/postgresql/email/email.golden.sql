@@ -330,6 +330,20 @@ SELECT /* emailq.StatsOf */
 FROM   email_outbox
 WHERE  kind = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (kind, priority DESC, created_at, msg_id) WHERE state = 'N'
+SELECT /* emailq.Backlog */
+       kind,
+       count(*) FILTER (WHERE (not_before <= now() OR not_before IS NULL)) AS ready,
+       count(*) FILTER (WHERE not_before > now()) AS delayed,
+       extract(epoch FROM now() - min(created_at) FILTER (WHERE (not_before <= now() OR not_before IS NULL))) AS oldest_ready
+FROM   email_outbox
+WHERE  state = 'N'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -263,6 +263,15 @@ SELECT /* itemsq.Stats */
        extract(epoch FROM now() - min(since) FILTER (WHERE status = 'in_progress')) AS oldest_running
 FROM   items;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE status = 'pending'
+SELECT /* itemsq.Backlog */
+       count(*) AS ready
+FROM   items
+WHERE  status = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

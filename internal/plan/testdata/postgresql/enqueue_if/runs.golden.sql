@@ -271,6 +271,16 @@ SELECT /* runsq.Stats */
        avg(extract(epoch FROM since - created)) FILTER (WHERE status = 'done') AS mean_wait
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE status = 'wait'
+SELECT /* runsq.Backlog */
+       count(*) AS ready,
+       extract(epoch FROM now() - min(created)) AS oldest_ready
+FROM   runs
+WHERE  status = 'wait';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -157,6 +157,15 @@ SELECT /* toldq.Stats */
        count(*) FILTER (WHERE state = 'sent') AS done
 FROM   told;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* toldq.Backlog */
+       count(*) AS ready
+FROM   told
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

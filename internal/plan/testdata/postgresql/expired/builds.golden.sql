@@ -236,6 +236,15 @@ SELECT /* buildsq.Stats */
        count(*) FILTER (WHERE state = 'running' AND until <= now()) AS expired
 FROM   builds;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'pending'
+SELECT /* buildsq.Backlog */
+       count(*) AS ready
+FROM   builds
+WHERE  state = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -253,6 +253,16 @@ SELECT /* noreplyq.Stats */
        count(*) FILTER (WHERE state = 4 AND outcome = 0 AND until <= now()) AS expired
 FROM   noreply;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 2 AND outcome = 0
+SELECT /* noreplyq.Backlog */
+       count(*) AS ready
+FROM   noreply
+WHERE  state = 2
+AND    outcome = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

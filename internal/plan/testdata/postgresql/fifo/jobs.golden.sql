@@ -218,6 +218,15 @@ SELECT /* jobsq.Stats */
        extract(epoch FROM now() - min(taken) FILTER (WHERE status = 'running')) AS oldest_running
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE status = 'ready'
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 'ready';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

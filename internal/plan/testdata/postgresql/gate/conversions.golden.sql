@@ -266,6 +266,15 @@ SELECT /* conversionsq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND until_at <= now()) AS expired
 FROM   conversions;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (weight DESC, id) WHERE state = 'new'
+SELECT /* conversionsq.Backlog */
+       count(*) AS ready
+FROM   conversions
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

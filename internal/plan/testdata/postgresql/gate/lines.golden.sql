@@ -220,6 +220,18 @@ SELECT /* linesq.StatsOf */
 FROM   tasks
 WHERE  line = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by line
+-- locks: none
+-- index: (line, (kind = 'last'), id) WHERE state = 'new'
+SELECT /* linesq.Backlog */
+       line,
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'new'
+GROUP  BY line
+ORDER  BY line;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

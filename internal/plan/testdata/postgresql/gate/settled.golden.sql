@@ -310,6 +310,15 @@ SELECT /* settledq.Stats */
        extract(epoch FROM now() - min(taken_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   exports;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* settledq.Backlog */
+       count(*) AS ready
+FROM   exports
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -308,6 +308,18 @@ SELECT /* siteaskedq.StatsOf */
 FROM   exports
 WHERE  site_id = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by site_id
+-- locks: none
+-- index: (site_id, id NULLS FIRST) WHERE state = 'new'
+SELECT /* siteaskedq.Backlog */
+       site_id,
+       count(*) AS ready
+FROM   exports
+WHERE  state = 'new'
+GROUP  BY site_id
+ORDER  BY site_id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

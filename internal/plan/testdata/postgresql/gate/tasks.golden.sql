@@ -220,6 +220,15 @@ SELECT /* tasksq.StatsOf */
 FROM   tasks
 WHERE  line ^@ $1::text;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: ((kind = 'last'), id) WHERE state = 'new'
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -172,6 +172,16 @@ SELECT /* capturesq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   captures;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state IN ('pending', 'again') AND failed = false
+SELECT /* capturesq.Backlog */
+       count(*) AS ready
+FROM   captures
+WHERE  state IN ('pending', 'again')
+AND    failed = false;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

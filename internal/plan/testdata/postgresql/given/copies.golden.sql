@@ -168,6 +168,15 @@ SELECT /* copiesq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   copies;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'pending'
+SELECT /* copiesq.Backlog */
+       count(*) AS ready
+FROM   copies
+WHERE  state = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -156,6 +156,15 @@ SELECT /* draftsq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   drafts;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'pending'
+SELECT /* draftsq.Backlog */
+       count(*) AS ready
+FROM   drafts
+WHERE  state = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -173,6 +173,17 @@ SELECT /* timedq.Stats */
        extract(epoch FROM now() - min(due) FILTER (WHERE state = 'pending' AND (due <= now() OR due IS NULL))) AS oldest_ready
 FROM   timed;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'pending'
+SELECT /* timedq.Backlog */
+       count(*) FILTER (WHERE (due <= now() OR due IS NULL)) AS ready,
+       count(*) FILTER (WHERE due > now()) AS delayed,
+       extract(epoch FROM now() - min(due) FILTER (WHERE (due <= now() OR due IS NULL))) AS oldest_ready
+FROM   timed
+WHERE  state = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -281,6 +281,18 @@ SELECT /* hooksq.StatsOf */
 FROM   hooks
 WHERE  kind = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (kind, weight DESC, id) WHERE state = 'new'
+SELECT /* hooksq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   hooks
+WHERE  state = 'new'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

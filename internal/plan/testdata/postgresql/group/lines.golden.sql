@@ -224,6 +224,16 @@ SELECT /* linesq.Stats */
 FROM   lines
 WHERE  (deleted = 0);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'open' AND deleted = 0
+SELECT /* linesq.Backlog */
+       count(*) AS ready
+FROM   lines
+WHERE  state = 'open'
+AND    (deleted = 0);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -292,6 +292,17 @@ SELECT /* stepsq.Stats */
        extract(epoch FROM now() - min(taken_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   steps;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (due_at, id) WHERE state = 'new'
+SELECT /* stepsq.Backlog */
+       count(*) FILTER (WHERE (due_at <= now() OR due_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE due_at > now()) AS delayed,
+       extract(epoch FROM now() - min(due_at) FILTER (WHERE (due_at <= now() OR due_at IS NULL))) AS oldest_ready
+FROM   steps
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -144,6 +144,15 @@ SELECT /* marked15q.Stats */
        count(*) FILTER (WHERE state = 2) AS failed
 FROM   marked;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* marked15q.Backlog */
+       count(*) AS ready
+FROM   marked
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

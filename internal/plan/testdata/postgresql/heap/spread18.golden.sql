@@ -156,6 +156,15 @@ SELECT /* spread18q.Stats */
        count(*) FILTER (WHERE state = 2) AS failed
 FROM   spread;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* spread18q.Backlog */
+       count(*) AS ready
+FROM   spread
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

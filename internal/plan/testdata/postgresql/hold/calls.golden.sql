@@ -136,6 +136,17 @@ SELECT /* callsq.Stats */
        extract(epoch FROM localtimestamp - min(due_at) FILTER (WHERE heard IS NULL AND due_at <= localtimestamp AND (opens <= localtime))) AS oldest_ready
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST, due_at) WHERE heard IS NULL
+SELECT /* callsq.Backlog */
+       count(*) FILTER (WHERE due_at <= localtimestamp AND (opens <= localtime)) AS ready,
+       count(*) FILTER (WHERE due_at > localtimestamp) AS delayed,
+       extract(epoch FROM localtimestamp - min(due_at) FILTER (WHERE due_at <= localtimestamp AND (opens <= localtime))) AS oldest_ready
+FROM   calls
+WHERE  heard IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

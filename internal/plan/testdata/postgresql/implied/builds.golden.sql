@@ -191,6 +191,15 @@ SELECT /* buildsq.Stats */
        count(*) FILTER (WHERE state = 'failed') AS failed
 FROM   builds;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (queued, id) WHERE state = 'queued'
+SELECT /* buildsq.Backlog */
+       count(*) AS ready
+FROM   builds
+WHERE  state = 'queued';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

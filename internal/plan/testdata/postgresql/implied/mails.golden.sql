@@ -243,6 +243,15 @@ SELECT /* mailsq.Stats */
        extract(epoch FROM now() - min(claimed) FILTER (WHERE status = 'IN_PROCESS')) AS oldest_running
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: mails_waiting (enqueued, id) WHERE status = 'WAITING' OR status = 'RETRY'
+SELECT /* mailsq.Backlog */
+       count(*) AS ready
+FROM   mails
+WHERE  status IN ('RETRY', 'WAITING');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

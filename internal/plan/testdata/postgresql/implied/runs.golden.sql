@@ -241,6 +241,15 @@ SELECT /* runsq.Stats */
        extract(epoch FROM now() - min(started) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* runsq.Backlog */
+       count(*) AS ready
+FROM   runs
+WHERE  state = 'queued';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

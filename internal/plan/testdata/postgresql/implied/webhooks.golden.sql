@@ -97,6 +97,15 @@ SELECT /* webhooksq.Stats */
        count(*) FILTER (WHERE sent = true) AS done
 FROM   webhooks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: webhooks_pending (created, id) WHERE sent = 'f'
+SELECT /* webhooksq.Backlog */
+       count(*) AS ready
+FROM   webhooks
+WHERE  sent = false;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -150,6 +150,16 @@ SELECT /* keptq.Stats */
        count(*) FILTER (WHERE ended IS NULL AND tries >= 15) AS failed
 FROM   kept;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE ended IS NULL AND tries < 15
+SELECT /* keptq.Backlog */
+       count(*) AS ready
+FROM   kept
+WHERE  ended IS NULL
+AND    tries < 15;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -180,6 +180,18 @@ SELECT /* lanesq.StatsOf */
 FROM   lanes
 WHERE  lane = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by lane
+-- locks: none
+-- index: (lane, id NULLS FIRST) WHERE status = 'ENQUEUED'
+SELECT /* lanesq.Backlog */
+       lane,
+       count(*) AS ready
+FROM   lanes
+WHERE  status = 'ENQUEUED'
+GROUP  BY lane
+ORDER  BY lane;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -184,6 +184,15 @@ SELECT /* partedq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   parted;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST, day) WHERE state = 'new'
+SELECT /* partedq.Backlog */
+       count(*) AS ready
+FROM   parted
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -204,6 +204,20 @@ SELECT /* quejobsq.StatsOf */
 FROM   que_jobs
 WHERE  queue = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by queue
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* quejobsq.Backlog */
+       queue,
+       count(*) FILTER (WHERE run_at <= now()) AS ready,
+       count(*) FILTER (WHERE run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE run_at <= now())) AS oldest_ready
+FROM   que_jobs
+WHERE  error_count < 15
+GROUP  BY queue
+ORDER  BY queue;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -151,6 +151,20 @@ SELECT /* recordsq.StatsOf */
 FROM   records
 WHERE  of_table = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by of_table
+-- locks: none
+-- index: records_ready (part, of_table, consume_after, id) WHERE status = 1
+SELECT /* recordsq.Backlog */
+       of_table,
+       count(*) FILTER (WHERE (consume_after <= now() OR consume_after IS NULL)) AS ready,
+       count(*) FILTER (WHERE consume_after > now()) AS delayed,
+       extract(epoch FROM now() - min(consume_after) FILTER (WHERE (consume_after <= now() OR consume_after IS NULL))) AS oldest_ready
+FROM   records
+WHERE  status = 1
+GROUP  BY of_table
+ORDER  BY of_table;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

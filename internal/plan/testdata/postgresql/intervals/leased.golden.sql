@@ -202,6 +202,16 @@ SELECT /* leasedq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND till <= now()) AS expired
 FROM   leased;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* leasedq.Backlog */
+       count(*) FILTER (WHERE (ran_at <= now() + (-1 * pause) OR ran_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE ran_at > now() + (-1 * pause)) AS delayed
+FROM   leased
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

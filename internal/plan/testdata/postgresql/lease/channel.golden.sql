@@ -383,6 +383,21 @@ FROM   int_channel_message LEFT JOIN int_channel_message_lease ON int_channel_me
 WHERE  int_channel_message.group_key = $1
 AND    int_channel_message.region = $2;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by group_key and region
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* channelq.Backlog */
+       int_channel_message.group_key,
+       int_channel_message.region,
+       count(*) FILTER (WHERE (int_channel_message_lease.region IS NULL OR int_channel_message_lease.failed_at IS NULL AND int_channel_message_lease.claimed_until <= now())) AS ready,
+       count(*) FILTER (WHERE int_channel_message_lease.token IS NULL AND int_channel_message_lease.claimed_until > now()) AS delayed
+FROM   int_channel_message LEFT JOIN int_channel_message_lease ON int_channel_message_lease.region = int_channel_message.region AND int_channel_message_lease.group_key = int_channel_message.group_key AND int_channel_message_lease.created_date = int_channel_message.created_date AND int_channel_message_lease.message_sequence = int_channel_message.message_sequence
+GROUP  BY int_channel_message.group_key, int_channel_message.region
+HAVING count(*) FILTER (WHERE (int_channel_message_lease.region IS NULL OR int_channel_message_lease.failed_at IS NULL AND int_channel_message_lease.claimed_until <= now())) > 0
+OR     count(*) FILTER (WHERE int_channel_message_lease.token IS NULL AND int_channel_message_lease.claimed_until > now()) > 0
+ORDER  BY int_channel_message.group_key, int_channel_message.region;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

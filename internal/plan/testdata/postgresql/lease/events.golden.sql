@@ -372,6 +372,16 @@ SELECT /* eventsq.Stats */
        count(*) FILTER (WHERE events.wedge_reason IS NOT NULL) AS failed
 FROM   events LEFT JOIN events_lease ON events_lease.id = events.id;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE wedge_reason IS NULL
+SELECT /* eventsq.Backlog */
+       count(*) FILTER (WHERE (events_lease.id IS NULL OR events_lease.failed_at IS NULL AND events_lease.claimed_until <= now() AND events_lease.attempts < 5)) AS ready,
+       count(*) FILTER (WHERE events_lease.token IS NULL AND events_lease.claimed_until > now()) AS delayed
+FROM   events LEFT JOIN events_lease ON events_lease.id = events.id
+WHERE  events.wedge_reason IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

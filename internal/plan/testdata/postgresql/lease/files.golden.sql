@@ -393,6 +393,17 @@ SELECT /* filesq.Stats */
        extract(epoch FROM now() - min(files.not_before) FILTER (WHERE files.state = 'N' AND (files.not_before <= now() OR files.not_before IS NULL) AND (file_claims.path IS NULL OR file_claims.failed_at IS NULL AND file_claims.claimed_until <= now() AND file_claims.attempts < 3))) AS oldest_ready
 FROM   files LEFT JOIN file_claims ON file_claims.path = files.path;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (path NULLS FIRST) WHERE state = 'N'
+SELECT /* filesq.Backlog */
+       count(*) FILTER (WHERE (files.not_before <= now() OR files.not_before IS NULL) AND (file_claims.path IS NULL OR file_claims.failed_at IS NULL AND file_claims.claimed_until <= now() AND file_claims.attempts < 3)) AS ready,
+       count(*) FILTER (WHERE file_claims.token IS NULL AND file_claims.claimed_until > now()) AS delayed,
+       extract(epoch FROM now() - min(files.not_before) FILTER (WHERE (files.not_before <= now() OR files.not_before IS NULL) AND (file_claims.path IS NULL OR file_claims.failed_at IS NULL AND file_claims.claimed_until <= now() AND file_claims.attempts < 3))) AS oldest_ready
+FROM   files LEFT JOIN file_claims ON file_claims.path = files.path
+WHERE  files.state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -278,6 +278,15 @@ SELECT /* byidq.Stats */
        count(*) FILTER (WHERE state = 'A' AND till <= now()) AS expired
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* byidq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

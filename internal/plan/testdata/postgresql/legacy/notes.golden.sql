@@ -315,6 +315,16 @@ SELECT /* notesq.Stats */
        count(*) FILTER (WHERE notes.sent IS NOT NULL) AS done
 FROM   notes LEFT JOIN notes_lease ON notes_lease.id = notes.id;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE sent IS NULL
+SELECT /* notesq.Backlog */
+       count(*) FILTER (WHERE (notes_lease.id IS NULL OR notes_lease.failed_at IS NULL AND notes_lease.claimed_until <= now())) AS ready,
+       count(*) FILTER (WHERE notes_lease.token IS NULL AND notes_lease.claimed_until > now()) AS delayed
+FROM   notes LEFT JOIN notes_lease ON notes_lease.id = notes.id
+WHERE  notes.sent IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -241,6 +241,15 @@ SELECT /* reservedq.Stats */
        count(*) FILTER (WHERE state IN ('A', 'R') AND till <= now()) AS expired
 FROM   reserved;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* reservedq.Backlog */
+       count(*) AS ready
+FROM   reserved
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -107,6 +107,15 @@ SELECT /* toldq.Stats */
        count(*) FILTER (WHERE sent IS NOT NULL) AS done
 FROM   slips;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE sent IS NULL
+SELECT /* toldq.Backlog */
+       count(*) AS ready
+FROM   slips
+WHERE  sent IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

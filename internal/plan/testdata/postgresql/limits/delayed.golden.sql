@@ -292,6 +292,15 @@ SELECT /* delayedq.Stats */
        extract(epoch FROM now() - min(locked_at) FILTER (WHERE state = 'A')) AS oldest_running
 FROM   delayed;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* delayedq.Backlog */
+       count(*) AS ready
+FROM   delayed
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

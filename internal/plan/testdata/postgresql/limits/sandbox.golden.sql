@@ -294,6 +294,16 @@ SELECT /* sandboxq.Stats */
        extract(epoch FROM now() - min(started) FILTER (WHERE status = 'A')) AS oldest_running
 FROM   sandbox;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE status = 'N'; it reads others as well
+SELECT /* sandboxq.Backlog */
+       count(*) AS ready
+FROM   sandbox
+WHERE  status = 'N'
+AND    (run_count <= max_retry OR max_retry IS NULL OR max_retry = -1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

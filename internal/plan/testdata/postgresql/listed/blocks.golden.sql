@@ -231,6 +231,18 @@ SELECT /* blocksq.StatsOf */
 FROM   blocks
 WHERE  node = ANY ($1::integer[]);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by node
+-- locks: none
+-- index: (node) WHERE status IN (0, 3)
+SELECT /* blocksq.Backlog */
+       node,
+       count(*) AS ready
+FROM   blocks
+WHERE  status IN (0, 3)
+GROUP  BY node
+ORDER  BY node;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -72,6 +72,15 @@ SELECT /* expireq.Stats */
        count(*) FILTER (WHERE status = 6) AS done
 FROM   blocks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE status IN (0, 3)
+SELECT /* expireq.Backlog */
+       count(*) AS ready
+FROM   blocks
+WHERE  status IN (0, 3);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

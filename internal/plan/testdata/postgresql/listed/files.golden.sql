@@ -231,6 +231,18 @@ SELECT /* filesq.StatsOf */
 FROM   files
 WHERE  node = ANY ($1::integer[]);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by node
+-- locks: none
+-- index: files_node (node, status); it looks through all of that index
+SELECT /* filesq.Backlog */
+       node,
+       count(*) AS ready
+FROM   files
+WHERE  status IN (0, 3)
+GROUP  BY node
+ORDER  BY node;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

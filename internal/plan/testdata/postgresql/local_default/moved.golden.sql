@@ -203,6 +203,17 @@ SELECT /* movedq.Stats */
        extract(epoch FROM localtimestamp - min(run_at) FILTER (WHERE state = 'new' AND run_at <= localtimestamp)) AS oldest_ready
 FROM   moved;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST, run_at) WHERE state = 'new'
+SELECT /* movedq.Backlog */
+       count(*) FILTER (WHERE run_at <= localtimestamp) AS ready,
+       count(*) FILTER (WHERE run_at > localtimestamp) AS delayed,
+       extract(epoch FROM localtimestamp - min(run_at) FILTER (WHERE run_at <= localtimestamp)) AS oldest_ready
+FROM   moved
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -203,6 +203,17 @@ SELECT /* waitsq.Stats */
        extract(epoch FROM (now() AT TIME ZONE 'UTC') - min(run_at) FILTER (WHERE state = 'new' AND run_at <= (now() AT TIME ZONE 'UTC'))) AS oldest_ready
 FROM   waits;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST, run_at) WHERE state = 'new'
+SELECT /* waitsq.Backlog */
+       count(*) FILTER (WHERE run_at <= (now() AT TIME ZONE 'UTC')) AS ready,
+       count(*) FILTER (WHERE run_at > (now() AT TIME ZONE 'UTC')) AS delayed,
+       extract(epoch FROM (now() AT TIME ZONE 'UTC') - min(run_at) FILTER (WHERE run_at <= (now() AT TIME ZONE 'UTC'))) AS oldest_ready
+FROM   waits
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -376,6 +376,15 @@ SELECT /* tasksq.Stats */
        (floor(extract(epoch FROM now()))::bigint - min(since) FILTER (WHERE (free = false and exists (select 1 from records b where b.id = tasks.record and b.status = 'running')))) AS oldest_running
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE free = true
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  free = true;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

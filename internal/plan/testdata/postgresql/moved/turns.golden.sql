@@ -212,6 +212,15 @@ SELECT /* turnsq.Stats */
        count(*) FILTER (WHERE state = 'A' AND held_ms <= floor(extract(epoch FROM now()) * 1000)::bigint) AS expired
 FROM   turns;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (queued, id) WHERE state = 'N'
+SELECT /* turnsq.Backlog */
+       count(*) AS ready
+FROM   turns
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -302,6 +302,17 @@ SELECT /* jobsq.Stats */
        extract(epoch FROM now() - min(made) FILTER (WHERE state = 'new' AND (run_at <= now() OR run_at IS NULL))) AS oldest_ready
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* jobsq.Backlog */
+       count(*) FILTER (WHERE (run_at <= now() OR run_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(made) FILTER (WHERE (run_at <= now() OR run_at IS NULL))) AS oldest_ready
+FROM   jobs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

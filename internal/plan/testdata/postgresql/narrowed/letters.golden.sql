@@ -179,6 +179,16 @@ SELECT /* lettersq.Stats */
        extract(epoch FROM now() - min(posted_at) FILTER (WHERE state = 'new')) AS oldest_ready
 FROM   letters;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (posted_at, id) WHERE state = 'new'
+SELECT /* lettersq.Backlog */
+       count(*) AS ready,
+       extract(epoch FROM now() - min(posted_at)) AS oldest_ready
+FROM   letters
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

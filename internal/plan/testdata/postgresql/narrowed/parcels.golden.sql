@@ -101,6 +101,15 @@ SELECT /* parcelsq.Stats */
        count(*) FILTER (WHERE gone = true) AS done
 FROM   parcels;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE gone = false
+SELECT /* parcelsq.Backlog */
+       count(*) AS ready
+FROM   parcels
+WHERE  gone = false;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

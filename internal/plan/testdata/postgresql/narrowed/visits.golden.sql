@@ -170,6 +170,17 @@ SELECT /* visitsq.Stats */
        count(*) FILTER (WHERE over = true) AS done
 FROM   visits;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE over = false; it reads others as well
+-- arguments: 1: worker Visitor
+SELECT /* visitsq.Backlog */
+       count(*) AS ready
+FROM   visits
+WHERE  over = false
+AND    (visitor IS NULL OR visitor = $1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

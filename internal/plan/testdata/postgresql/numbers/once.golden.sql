@@ -277,6 +277,15 @@ SELECT /* onceq.Stats */
        count(*) FILTER (WHERE state = 'A' AND till <= floor(extract(epoch FROM now()))::bigint) AS expired
 FROM   once;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* onceq.Backlog */
+       count(*) AS ready
+FROM   once
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

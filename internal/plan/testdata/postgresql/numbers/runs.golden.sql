@@ -257,6 +257,17 @@ SELECT /* runsq.Stats */
        (floor(extract(epoch FROM now()))::bigint - min(made) FILTER (WHERE state = 'N' AND (due_at <= floor(extract(epoch FROM now()))::bigint OR due_at IS NULL))) AS oldest_ready
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* runsq.Backlog */
+       count(*) FILTER (WHERE (due_at <= floor(extract(epoch FROM now()))::bigint OR due_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE due_at > floor(extract(epoch FROM now()))::bigint) AS delayed,
+       (floor(extract(epoch FROM now()))::bigint - min(made) FILTER (WHERE (due_at <= floor(extract(epoch FROM now()))::bigint OR due_at IS NULL))) AS oldest_ready
+FROM   runs
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

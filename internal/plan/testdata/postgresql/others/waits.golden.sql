@@ -307,6 +307,15 @@ SELECT /* waitsq.Stats */
        count(*) FILTER (WHERE state = 'failed') AS failed
 FROM   waits;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (site NULLS FIRST, no) WHERE state = 'new'
+SELECT /* waitsq.Backlog */
+       count(*) AS ready
+FROM   waits
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -201,6 +201,15 @@ SELECT /* addedq.Stats */
        count(*) FILTER (WHERE state = 'error') AS failed
 FROM   added;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* addedq.Backlog */
+       count(*) AS ready
+FROM   added
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

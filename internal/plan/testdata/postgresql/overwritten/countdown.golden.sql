@@ -221,6 +221,17 @@ SELECT /* countdownq.Stats */
        extract(epoch FROM now() - min(after) FILTER (WHERE state = 'new' AND (after <= now() OR after IS NULL))) AS oldest_ready
 FROM   countdown;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* countdownq.Backlog */
+       count(*) FILTER (WHERE (after <= now() OR after IS NULL)) AS ready,
+       count(*) FILTER (WHERE after > now()) AS delayed,
+       extract(epoch FROM now() - min(after) FILTER (WHERE (after <= now() OR after IS NULL))) AS oldest_ready
+FROM   countdown
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -280,6 +280,15 @@ SELECT /* countedq.Stats */
        extract(epoch FROM now() - min(started) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   counted;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* countedq.Backlog */
+       count(*) AS ready
+FROM   counted
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

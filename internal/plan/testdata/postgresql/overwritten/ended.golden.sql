@@ -174,6 +174,17 @@ SELECT /* endedq.Stats */
        extract(epoch FROM now() - min(after) FILTER (WHERE state = 1 AND (after <= now() OR after IS NULL))) AS oldest_ready
 FROM   ended;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 1
+SELECT /* endedq.Backlog */
+       count(*) FILTER (WHERE (after <= now() OR after IS NULL)) AS ready,
+       count(*) FILTER (WHERE after > now()) AS delayed,
+       extract(epoch FROM now() - min(after) FILTER (WHERE (after <= now() OR after IS NULL))) AS oldest_ready
+FROM   ended
+WHERE  state = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

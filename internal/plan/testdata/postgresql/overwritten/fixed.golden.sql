@@ -205,6 +205,15 @@ SELECT /* fixedq.Stats */
        count(*) FILTER (WHERE state = 'error') AS failed
 FROM   fixed;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* fixedq.Backlog */
+       count(*) AS ready
+FROM   fixed
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

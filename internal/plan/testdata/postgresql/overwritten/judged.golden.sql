@@ -175,6 +175,17 @@ SELECT /* judgedq.Stats */
        extract(epoch FROM now() - min(after) FILTER (WHERE again = 1 AND (after <= now() OR after IS NULL))) AS oldest_ready
 FROM   judged;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE again = 1
+SELECT /* judgedq.Backlog */
+       count(*) FILTER (WHERE (after <= now() OR after IS NULL)) AS ready,
+       count(*) FILTER (WHERE after > now()) AS delayed,
+       extract(epoch FROM now() - min(after) FILTER (WHERE (after <= now() OR after IS NULL))) AS oldest_ready
+FROM   judged
+WHERE  again = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

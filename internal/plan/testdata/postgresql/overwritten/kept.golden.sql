@@ -219,6 +219,17 @@ SELECT /* keptq.Stats */
        extract(epoch FROM now() - min(after) FILTER (WHERE state IN ('new', 'partly') AND (after <= now() OR after IS NULL))) AS oldest_ready
 FROM   kept;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state IN ('new', 'partly')
+SELECT /* keptq.Backlog */
+       count(*) FILTER (WHERE (after <= now() OR after IS NULL)) AS ready,
+       count(*) FILTER (WHERE after > now()) AS delayed,
+       extract(epoch FROM now() - min(after) FILTER (WHERE (after <= now() OR after IS NULL))) AS oldest_ready
+FROM   kept
+WHERE  state IN ('new', 'partly');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

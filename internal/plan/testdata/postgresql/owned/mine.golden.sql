@@ -64,6 +64,17 @@ FROM   tasks
 WHERE  ($1::integer IS NULL OR id = $1)
 AND    owner_id = $2;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by owner_id
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mineq.Backlog */
+       owner_id,
+       count(*) AS ready
+FROM   tasks
+GROUP  BY owner_id
+ORDER  BY owner_id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

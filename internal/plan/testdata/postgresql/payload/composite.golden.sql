@@ -237,6 +237,15 @@ SELECT /* compositeq.Stats */
        count(*) FILTER (WHERE status = 'E') AS failed
 FROM   d_mm7;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (message_id NULLS FIRST, id) WHERE status = 'Q'
+SELECT /* compositeq.Backlog */
+       count(*) AS ready
+FROM   d_mm7
+WHERE  status = 'Q';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -237,6 +237,15 @@ SELECT /* guardedq.Stats */
        count(*) FILTER (WHERE status = 'running' AND lease_till <= now()) AS expired
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE status = 'ready'
+SELECT /* guardedq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 'ready';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

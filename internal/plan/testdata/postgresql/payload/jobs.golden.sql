@@ -270,6 +270,15 @@ SELECT /* jobsq.Stats */
        count(*) FILTER (WHERE status = 'running' AND lease_till <= now()) AS expired
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE status = 'ready'
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 'ready';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

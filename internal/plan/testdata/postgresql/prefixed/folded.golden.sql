@@ -232,6 +232,15 @@ SELECT /* foldedq.StatsOf */
 FROM   folded
 WHERE  left(kind, length($1::text)) = $1::text;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* foldedq.Backlog */
+       count(*) AS ready
+FROM   folded
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

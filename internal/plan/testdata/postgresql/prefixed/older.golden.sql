@@ -232,6 +232,15 @@ SELECT /* olderq.StatsOf */
 FROM   tasks
 WHERE  left(kind, length($1::text)) = $1::text;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* olderq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -232,6 +232,15 @@ SELECT /* plainq.StatsOf */
 FROM   plain
 WHERE  kind ^@ $1::text;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: plain_kind (kind, id) WHERE state = 'new'
+SELECT /* plainq.Backlog */
+       count(*) AS ready
+FROM   plain
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

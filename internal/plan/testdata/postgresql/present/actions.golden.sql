@@ -206,6 +206,15 @@ SELECT /* actionsq.Stats */
        avg(extract(epoch FROM end_time - start_time)) FILTER (WHERE state = 'done') AS mean_run
 FROM   actions;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'ready'
+SELECT /* actionsq.Backlog */
+       count(*) AS ready
+FROM   actions
+WHERE  state = 'ready';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -208,6 +208,18 @@ SELECT /* irqueue.Stats */
        avg(extract(epoch FROM finished_at - dequeued_at)) FILTER (WHERE finished_at IS NOT NULL) AS mean_run
 FROM   ir_queue;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE dequeued_at IS NULL AND finished_at IS NULL
+SELECT /* irqueue.Backlog */
+       count(*) FILTER (WHERE (scheduled_at <= (now() AT TIME ZONE 'UTC') OR scheduled_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE scheduled_at > (now() AT TIME ZONE 'UTC')) AS delayed,
+       extract(epoch FROM (now() AT TIME ZONE 'UTC') - min(enqueued_at) FILTER (WHERE (scheduled_at <= (now() AT TIME ZONE 'UTC') OR scheduled_at IS NULL))) AS oldest_ready
+FROM   ir_queue
+WHERE  dequeued_at IS NULL
+AND    finished_at IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

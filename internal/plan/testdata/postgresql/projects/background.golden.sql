@@ -281,6 +281,23 @@ SELECT /* backgroundq.StatsOf */
 FROM   background_task
 WHERE  ($1::varchar IS NULL OR queue = $1);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by queue
+-- locks: none
+-- index: (priority DESC, run_at, id, queue) WHERE failed_at IS NULL AND attempts < 25
+SELECT /* backgroundq.Backlog */
+       queue,
+       count(*) FILTER (WHERE (locked_at <= now() - interval '1 hour' OR locked_at IS NULL) AND run_at <= now()) AS ready,
+       count(*) FILTER (WHERE run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE (locked_at <= now() - interval '1 hour' OR locked_at IS NULL) AND run_at <= now())) AS oldest_ready
+FROM   background_task
+WHERE  failed_at IS NULL
+AND    attempts < 25
+GROUP  BY queue
+HAVING count(*) FILTER (WHERE (locked_at <= now() - interval '1 hour' OR locked_at IS NULL) AND run_at <= now()) > 0
+OR     count(*) FILTER (WHERE run_at > now()) > 0
+ORDER  BY queue;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -147,6 +147,15 @@ SELECT /* deliveriesq.Stats */
        count(*) FILTER (WHERE state = 'C') AS done
 FROM   deliveries;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* deliveriesq.Backlog */
+       count(*) AS ready
+FROM   deliveries
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

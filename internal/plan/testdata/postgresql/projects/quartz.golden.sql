@@ -266,6 +266,22 @@ SELECT /* quartzq.StatsOf */
 FROM   qrtz_triggers
 WHERE  sched_name = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by sched_name
+-- locks: none
+-- index: (sched_name, next_fire_time, priority DESC NULLS LAST, trigger_name, trigger_group) WHERE trigger_state = 'WAITING'
+SELECT /* quartzq.Backlog */
+       sched_name,
+       count(*) FILTER (WHERE next_fire_time <= floor(extract(epoch FROM now()) * 1000)::bigint) AS ready,
+       count(*) FILTER (WHERE next_fire_time > floor(extract(epoch FROM now()) * 1000)::bigint) AS delayed,
+       ((floor(extract(epoch FROM now()) * 1000)::bigint - min(next_fire_time) FILTER (WHERE next_fire_time <= floor(extract(epoch FROM now()) * 1000)::bigint)) / 1000.0) AS oldest_ready
+FROM   qrtz_triggers
+WHERE  trigger_state = 'WAITING'
+GROUP  BY sched_name
+HAVING count(*) FILTER (WHERE next_fire_time <= floor(extract(epoch FROM now()) * 1000)::bigint) > 0
+OR     count(*) FILTER (WHERE next_fire_time > floor(extract(epoch FROM now()) * 1000)::bigint) > 0
+ORDER  BY sched_name;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

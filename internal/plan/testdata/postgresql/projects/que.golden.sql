@@ -205,6 +205,21 @@ SELECT /* queq.StatsOf */
 FROM   que_jobs
 WHERE  queue = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by queue
+-- locks: none
+-- index: (queue, priority, run_at, id) WHERE finished_at IS NULL AND expired_at IS NULL
+SELECT /* queq.Backlog */
+       queue,
+       count(*) FILTER (WHERE run_at <= now()) AS ready,
+       count(*) FILTER (WHERE run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE run_at <= now())) AS oldest_ready
+FROM   que_jobs
+WHERE  finished_at IS NULL
+AND    expired_at IS NULL
+GROUP  BY queue
+ORDER  BY queue;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -169,6 +169,16 @@ SELECT /* mailsq.Stats */
        extract(epoch FROM now() - min(inserted) FILTER (WHERE sent = 0)) AS oldest_ready
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE sent = 0
+SELECT /* mailsq.Backlog */
+       count(*) AS ready,
+       extract(epoch FROM now() - min(inserted)) AS oldest_ready
+FROM   mails
+WHERE  sent = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

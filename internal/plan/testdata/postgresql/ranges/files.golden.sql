@@ -97,6 +97,15 @@ SELECT /* filesq.Stats */
        count(*) FILTER (WHERE done = true) AS done
 FROM   files;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE done = false
+SELECT /* filesq.Backlog */
+       count(*) AS ready
+FROM   files
+WHERE  done = false;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

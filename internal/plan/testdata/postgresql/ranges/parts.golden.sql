@@ -218,6 +218,15 @@ SELECT /* partsq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND till <= now()) AS expired
 FROM   parts;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* partsq.Backlog */
+       count(*) AS ready
+FROM   parts
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -280,6 +280,15 @@ SELECT /* uploadsq.Stats */
        count(*) FILTER (WHERE state = 'processing' AND seen <= now() - interval '25 seconds') AS expired
 FROM   uploads;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'queued'
+SELECT /* uploadsq.Backlog */
+       count(*) AS ready
+FROM   uploads
+WHERE  state = 'queued';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -249,6 +249,17 @@ SELECT /* thousandthsq.Stats */
        extract(epoch FROM now() - min(taken) FILTER (WHERE state = 'A')) AS oldest_running
 FROM   thousandths;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (due, id) WHERE state = 'N'
+SELECT /* thousandthsq.Backlog */
+       count(*) FILTER (WHERE due <= (now() AT TIME ZONE 'UTC')) AS ready,
+       count(*) FILTER (WHERE due > (now() AT TIME ZONE 'UTC')) AS delayed,
+       extract(epoch FROM (now() AT TIME ZONE 'UTC') - min(due) FILTER (WHERE due <= (now() AT TIME ZONE 'UTC'))) AS oldest_ready
+FROM   thousandths
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

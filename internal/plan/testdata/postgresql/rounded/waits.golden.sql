@@ -256,6 +256,17 @@ SELECT /* waitsq.Stats */
        extract(epoch FROM (now() AT TIME ZONE 'UTC') - min(taken) FILTER (WHERE state = 'A')) AS oldest_running
 FROM   waits;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST, due) WHERE state = 'N'
+SELECT /* waitsq.Backlog */
+       count(*) FILTER (WHERE due <= (now() AT TIME ZONE 'UTC')) AS ready,
+       count(*) FILTER (WHERE due > (now() AT TIME ZONE 'UTC')) AS delayed,
+       extract(epoch FROM (now() AT TIME ZONE 'UTC') - min(due) FILTER (WHERE due <= (now() AT TIME ZONE 'UTC'))) AS oldest_ready
+FROM   waits
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

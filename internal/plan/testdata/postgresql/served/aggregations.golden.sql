@@ -184,6 +184,17 @@ SELECT /* aggregationsq.Stats */
        extract(epoch FROM now() - min(expiry) FILTER (WHERE state = 'open' AND expiry <= now())) AS oldest_ready
 FROM   aggregations;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: aggregations_open (expiry) WHERE state = 'open'
+SELECT /* aggregationsq.Backlog */
+       count(*) FILTER (WHERE expiry <= now()) AS ready,
+       count(*) FILTER (WHERE expiry > now()) AS delayed,
+       extract(epoch FROM now() - min(expiry) FILTER (WHERE expiry <= now())) AS oldest_ready
+FROM   aggregations
+WHERE  state = 'open';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -180,6 +180,18 @@ SELECT /* claimsq.StatsOf */
 FROM   claims
 WHERE  place = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by place
+-- locks: none
+-- index: claims_state_place_key (state, place)
+SELECT /* claimsq.Backlog */
+       place,
+       count(*) AS ready
+FROM   claims
+WHERE  state = 'new'
+GROUP  BY place
+ORDER  BY place;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

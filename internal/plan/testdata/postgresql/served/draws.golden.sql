@@ -167,6 +167,17 @@ SELECT /* drawsq.Stats */
        extract(epoch FROM now() - min(due_at) FILTER (WHERE state = 'new' AND (due_at <= now() OR due_at IS NULL))) AS oldest_ready
 FROM   draws;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (due_at) WHERE state = 'new'
+SELECT /* drawsq.Backlog */
+       count(*) FILTER (WHERE (due_at <= now() OR due_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE due_at > now()) AS delayed,
+       extract(epoch FROM now() - min(due_at) FILTER (WHERE (due_at <= now() OR due_at IS NULL))) AS oldest_ready
+FROM   draws
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

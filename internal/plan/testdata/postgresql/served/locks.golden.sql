@@ -217,6 +217,18 @@ SELECT /* locksq.StatsOf */
 FROM   locks
 WHERE  site = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by site
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* locksq.Backlog */
+       site,
+       count(*) AS ready
+FROM   locks
+WHERE  until IS NULL
+GROUP  BY site
+ORDER  BY site;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

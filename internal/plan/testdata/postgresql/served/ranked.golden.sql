@@ -161,6 +161,15 @@ SELECT /* rankedq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   ranked;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: ranked_main (priority) WHERE state = 'ready'
+SELECT /* rankedq.Backlog */
+       count(*) AS ready
+FROM   ranked
+WHERE  state = 'ready';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

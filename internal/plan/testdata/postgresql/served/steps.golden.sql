@@ -220,6 +220,15 @@ SELECT /* stepsq.Stats */
        extract(epoch FROM now() - min(since) FILTER (WHERE state = 'run')) AS oldest_running
 FROM   steps;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: steps_state (state)
+SELECT /* stepsq.Backlog */
+       count(*) AS ready
+FROM   steps
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

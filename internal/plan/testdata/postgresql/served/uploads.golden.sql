@@ -176,6 +176,18 @@ SELECT /* uploadsq.StatsOf */
 FROM   uploads
 WHERE  shop = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by shop
+-- locks: none
+-- index: uploads_shop (shop, state); it looks through all of that index
+SELECT /* uploadsq.Backlog */
+       shop,
+       count(*) AS ready
+FROM   uploads
+WHERE  state IN ('new', 'again')
+GROUP  BY shop
+ORDER  BY shop;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -210,6 +210,15 @@ SELECT /* urgentq.Stats */
        extract(epoch FROM now() - min(since) FILTER (WHERE state = 'running')) AS oldest_running
 FROM   urgent;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: urgent_main (state, priority, id)
+SELECT /* urgentq.Backlog */
+       count(*) AS ready
+FROM   urgent
+WHERE  state = 'ready';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -85,6 +85,15 @@ SELECT /* waitingq.Stats */
        count(*) FILTER (WHERE processed = true) AS done
 FROM   files;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: files_waiting (id) WHERE NOT processed
+SELECT /* waitingq.Backlog */
+       count(*) AS ready
+FROM   files
+WHERE  processed = false;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -95,6 +95,15 @@ SELECT /* filesq.Stats */
        count(*) FILTER (WHERE processed = true) AS done
 FROM   files;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: files_open (id) WHERE NOT processed
+SELECT /* filesq.Backlog */
+       count(*) AS ready
+FROM   files
+WHERE  processed = false;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -427,6 +427,15 @@ SELECT /* runsq.Stats */
        extract(epoch FROM now() - min(taken) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* runsq.Backlog */
+       count(*) AS ready
+FROM   runs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -191,6 +191,15 @@ SELECT /* lettersq.Stats */
        count(*) FILTER (WHERE state = 'lost') AS failed
 FROM   letters;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* lettersq.Backlog */
+       count(*) AS ready
+FROM   letters
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -266,6 +266,19 @@ FROM   chunk
 WHERE  run_id = $1
 AND    step_id = $2;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by run_id and step_id
+-- locks: none
+-- index: chunk_step (run_id, step_id, state, seq, id); it looks through all of that index
+SELECT /* chunkq.Backlog */
+       run_id,
+       step_id,
+       count(*) AS ready
+FROM   chunk
+WHERE  state IN ('READY', 'QUEUED', 'ERRORED')
+GROUP  BY run_id, step_id
+ORDER  BY run_id, step_id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -262,6 +262,18 @@ SELECT /* runsq.StatsOf */
 FROM   chunk
 WHERE  run_id = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by run_id
+-- locks: none
+-- index: (run_id, seq, id) WHERE state IN ('READY', 'QUEUED', 'ERRORED')
+SELECT /* runsq.Backlog */
+       run_id,
+       count(*) AS ready
+FROM   chunk
+WHERE  state IN ('READY', 'QUEUED', 'ERRORED')
+GROUP  BY run_id
+ORDER  BY run_id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

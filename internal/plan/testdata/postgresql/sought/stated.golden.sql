@@ -270,6 +270,20 @@ WHERE  run_id = $1
 AND    step_id = $2
 AND    state = $3;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by run_id, step_id and state
+-- locks: none
+-- index: chunk_step (run_id, step_id, state, seq, id); it looks through all of that index
+SELECT /* statedq.Backlog */
+       run_id,
+       step_id,
+       state,
+       count(*) AS ready
+FROM   chunk
+WHERE  state IN ('READY', 'QUEUED', 'ERRORED')
+GROUP  BY run_id, step_id, state
+ORDER  BY run_id, step_id, state;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

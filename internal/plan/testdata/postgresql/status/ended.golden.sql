@@ -250,6 +250,15 @@ SELECT /* endedq.Stats */
        count(*) FILTER (WHERE state = 'A' AND until <= now()) AS expired
 FROM   ended;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* endedq.Backlog */
+       count(*) AS ready
+FROM   ended
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -279,6 +279,15 @@ SELECT /* keptq.Stats */
        count(*) FILTER (WHERE state = 2 AND until <= now()) AS expired
 FROM   kept;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 1
+SELECT /* keptq.Backlog */
+       count(*) AS ready
+FROM   kept
+WHERE  state = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -168,6 +168,16 @@ SELECT /* pagesq.Stats */
        count(*) FILTER (WHERE state = '\x646f6e65' AND day = '2000-01-03') AS done
 FROM   pages;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = '\x6e6577' AND day = '2000-01-01'
+SELECT /* pagesq.Backlog */
+       count(*) AS ready
+FROM   pages
+WHERE  state = '\x6e6577'
+AND    day = '2000-01-01';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

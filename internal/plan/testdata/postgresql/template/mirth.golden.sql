@@ -190,6 +190,18 @@ SELECT /* mirthq.StatsOf */
 FROM   d_mm{{.Channel}}
 WHERE  server_id = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by server_id
+-- locks: none
+-- index: (server_id, message_id NULLS FIRST, id) WHERE status = 'Q'
+SELECT /* mirthq.Backlog */
+       server_id,
+       count(*) AS ready
+FROM   d_mm{{.Channel}}
+WHERE  status = 'Q'
+GROUP  BY server_id
+ORDER  BY server_id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

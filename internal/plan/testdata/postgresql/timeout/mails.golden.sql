@@ -287,6 +287,15 @@ SELECT /* mailsq.Stats */
        (floor(extract(epoch FROM now()))::bigint - min(begun) FILTER (WHERE state = 'A')) AS oldest_running
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* mailsq.Backlog */
+       count(*) AS ready
+FROM   mails
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

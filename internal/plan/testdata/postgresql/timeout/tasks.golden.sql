@@ -259,6 +259,18 @@ SELECT /* tasksq.Stats */
        extract(epoch FROM now() - min(fetched) FILTER (WHERE completed IS NULL AND fetched IS NOT NULL AND fetched > now() - make_interval(secs => $1))) AS oldest_running
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE completed IS NULL AND attempts < 3; it reads others as well
+-- arguments: 1: timeout
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  completed IS NULL
+AND    (fetched <= now() - make_interval(secs => $1) OR fetched IS NULL)
+AND    attempts < 3;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

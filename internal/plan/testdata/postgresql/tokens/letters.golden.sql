@@ -169,6 +169,15 @@ SELECT /* lettersq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   letters;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* lettersq.Backlog */
+       count(*) AS ready
+FROM   letters
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

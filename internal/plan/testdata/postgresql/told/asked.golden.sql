@@ -169,6 +169,15 @@ SELECT /* askedq.Stats */
        count(*) FILTER (WHERE state = 'over') AS done
 FROM   asked;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* askedq.Backlog */
+       count(*) AS ready
+FROM   asked
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

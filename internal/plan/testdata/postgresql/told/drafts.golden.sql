@@ -168,6 +168,15 @@ SELECT /* draftsq.Stats */
        count(*) FILTER (WHERE state = 'over') AS done
 FROM   drafts;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* draftsq.Backlog */
+       count(*) AS ready
+FROM   drafts
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -199,6 +199,15 @@ SELECT /* heldq.Stats */
        count(*) FILTER (WHERE state = 'over') AS done
 FROM   held;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* heldq.Backlog */
+       count(*) AS ready
+FROM   held
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -161,6 +161,15 @@ SELECT /* sortedq.Stats */
        count(*) FILTER (WHERE state = 'over') AS done
 FROM   sorted;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (priority DESC, id) WHERE state = 'new'
+SELECT /* sortedq.Backlog */
+       count(*) AS ready
+FROM   sorted
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

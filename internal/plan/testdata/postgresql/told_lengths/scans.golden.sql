@@ -218,6 +218,15 @@ SELECT /* scansq.Stats */
        extract(epoch FROM now() - min(taken) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   scans;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* scansq.Backlog */
+       count(*) AS ready
+FROM   scans
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

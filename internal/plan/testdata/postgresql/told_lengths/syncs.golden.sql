@@ -232,6 +232,15 @@ SELECT /* syncsq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND seen <= now() - make_interval(secs => (every + 300))) AS expired
 FROM   syncs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* syncsq.Backlog */
+       count(*) AS ready
+FROM   syncs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -161,6 +161,15 @@ SELECT /* agedq.Stats */
        count(*) FILTER (WHERE state = 'D') AS done
 FROM   aged;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* agedq.Backlog */
+       count(*) AS ready
+FROM   aged
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

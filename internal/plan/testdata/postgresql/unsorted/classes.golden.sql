@@ -161,6 +161,15 @@ SELECT /* classesq.Stats */
        count(*) FILTER (WHERE (code > 1 AND code < 500)) AS done
 FROM   classes;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: ((CASE WHEN code = 0 THEN 0 ELSE 5 END), (md5(path || version)), id) WHERE (code = 0 OR code >= 500)
+SELECT /* classesq.Backlog */
+       count(*) AS ready
+FROM   classes
+WHERE  (code = 0 OR code >= 500);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -147,6 +147,15 @@ SELECT /* codedq.Stats */
        count(*) FILTER (WHERE (code > 1 AND code < 500)) AS done
 FROM   coded;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: coded_ready ((CASE WHEN code = 0 THEN 0 ELSE 5 END), id) WHERE ((code = 0) OR (code >= 500))
+SELECT /* codedq.Backlog */
+       count(*) AS ready
+FROM   coded
+WHERE  (code = 0 OR code >= 500);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -149,6 +149,15 @@ SELECT /* codesq.Stats */
        count(*) FILTER (WHERE (code > 1 AND code < 500)) AS done
 FROM   codes;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: ((CASE WHEN code = 0 THEN 0 ELSE 5 END), id) WHERE (code = 0 OR code >= 500)
+SELECT /* codesq.Backlog */
+       count(*) AS ready
+FROM   codes
+WHERE  (code = 0 OR code >= 500);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -174,6 +174,16 @@ SELECT /* flaggedq.Stats */
        extract(epoch FROM now() - min(due) FILTER (WHERE (flags % 8 = 0) AND due <= now())) AS oldest_ready
 FROM   flagged;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* flaggedq.Backlog */
+       count(*) FILTER (WHERE (flags % 8 = 0) AND due <= now()) AS ready,
+       count(*) FILTER (WHERE due > now()) AS delayed,
+       extract(epoch FROM now() - min(due) FILTER (WHERE (flags % 8 = 0) AND due <= now())) AS oldest_ready
+FROM   flagged;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

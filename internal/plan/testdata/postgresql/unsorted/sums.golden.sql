@@ -161,6 +161,15 @@ SELECT /* sumsq.Stats */
        count(*) FILTER (WHERE state = 'D') AS done
 FROM   sums;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: ((urgency + extra), id) WHERE state = 'N'
+SELECT /* sumsq.Backlog */
+       count(*) AS ready
+FROM   sums
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

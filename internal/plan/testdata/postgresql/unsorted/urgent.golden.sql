@@ -161,6 +161,15 @@ SELECT /* urgentq.Stats */
        count(*) FILTER (WHERE state = 'D') AS done
 FROM   urgent;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (urgency DESC, id) WHERE state = 'N'
+SELECT /* urgentq.Backlog */
+       count(*) AS ready
+FROM   urgent
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -184,6 +184,15 @@ SELECT /* watchedq.Stats */
        count(*) FILTER (WHERE state = 'A' AND (watched.seen < now() - interval '5 minutes')) AS expired
 FROM   watched;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* watchedq.Backlog */
+       count(*) AS ready
+FROM   watched
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -274,6 +274,16 @@ SELECT /* servedq.Stats */
        extract(epoch FROM now() - min(held_at) FILTER (WHERE state IN ('waiting', 'busy') AND holder <> '')) AS oldest_running
 FROM   served;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'waiting' AND holder = ''
+SELECT /* servedq.Backlog */
+       count(*) AS ready
+FROM   served
+WHERE  state = 'waiting'
+AND    holder = '';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

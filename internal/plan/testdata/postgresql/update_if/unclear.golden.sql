@@ -245,6 +245,17 @@ SELECT /* unclear.Stats */
        extract(epoch FROM now() - min(scheduled) FILTER (WHERE state = 'scheduled' AND scheduled <= now())) AS oldest_ready
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (priority DESC, id, scheduled) WHERE state = 'scheduled'
+SELECT /* unclear.Backlog */
+       count(*) FILTER (WHERE scheduled <= now()) AS ready,
+       count(*) FILTER (WHERE scheduled > now()) AS delayed,
+       extract(epoch FROM now() - min(scheduled) FILTER (WHERE scheduled <= now())) AS oldest_ready
+FROM   jobs
+WHERE  state = 'scheduled';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

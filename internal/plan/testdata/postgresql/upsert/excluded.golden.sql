@@ -192,6 +192,15 @@ SELECT /* excludedq.Stats */
        count(*) FILTER (WHERE state = 'read') AS done
 FROM   excluded;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (site NULLS FIRST, path) WHERE state = 'new'
+SELECT /* excludedq.Backlog */
+       count(*) AS ready
+FROM   excluded
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -249,6 +249,17 @@ SELECT /* pagesq.Stats */
        extract(epoch FROM now() - min(since) FILTER (WHERE state IN ('new', 'again') AND run_at <= now())) AS oldest_ready
 FROM   pages;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: pages_waiting ((lower(url)), (note ->> 'lang')) WHERE state IN ('new', 'again')
+SELECT /* pagesq.Backlog */
+       count(*) FILTER (WHERE run_at <= now()) AS ready,
+       count(*) FILTER (WHERE run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(since) FILTER (WHERE run_at <= now())) AS oldest_ready
+FROM   pages
+WHERE  state IN ('new', 'again');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -175,6 +175,15 @@ SELECT /* freedq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   freed;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* freedq.Backlog */
+       count(*) AS ready
+FROM   freed
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -167,6 +167,16 @@ SELECT /* mixedq.Stats */
 FROM   mixed
 WHERE  (kind = 'mail');
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new' AND kind = 'mail'
+SELECT /* mixedq.Backlog */
+       count(*) AS ready
+FROM   mixed
+WHERE  state = 'new'
+AND    (kind = 'mail');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -219,6 +219,15 @@ SELECT /* renewedq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND until <= now()) AS expired
 FROM   renewed;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* renewedq.Backlog */
+       count(*) AS ready
+FROM   renewed
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -231,6 +231,16 @@ SELECT /* stepsq.Stats */
        count(*) FILTER (WHERE state = 'new' AND tries >= 3) AS failed
 FROM   steps;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new' AND tries < 3
+SELECT /* stepsq.Backlog */
+       count(*) AS ready
+FROM   steps
+WHERE  state = 'new'
+AND    tries < 3;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -208,6 +208,15 @@ SELECT /* versionedq.Stats */
        count(*) FILTER (WHERE state = 'bad') AS failed
 FROM   versioned;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* versionedq.Backlog */
+       count(*) AS ready
+FROM   versioned
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -269,6 +269,16 @@ SELECT /* gatedq.Stats */
        extract(epoch FROM now() - min(made) FILTER (WHERE state = 'new')) AS oldest_ready
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (made, id) WHERE state = 'new'
+SELECT /* gatedq.Backlog */
+       count(*) AS ready,
+       extract(epoch FROM now() - min(made)) AS oldest_ready
+FROM   mails
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

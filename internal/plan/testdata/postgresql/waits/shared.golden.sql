@@ -254,6 +254,19 @@ SELECT /* sharedq.StatsOf */
 FROM   mails
 WHERE  account = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by account
+-- locks: none
+-- index: (account, made, id) WHERE state = 'new'
+SELECT /* sharedq.Backlog */
+       account,
+       count(*) AS ready,
+       extract(epoch FROM now() - min(made)) AS oldest_ready
+FROM   mails
+WHERE  state = 'new'
+GROUP  BY account
+ORDER  BY account;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -159,6 +159,15 @@ SELECT /* arraysq.Stats */
        count(*) FILTER (WHERE state = 'D') AS done
 FROM   arrays;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* arraysq.Backlog */
+       count(*) AS ready
+FROM   arrays
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

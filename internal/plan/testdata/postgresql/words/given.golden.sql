@@ -343,6 +343,15 @@ SELECT /* givenq.Stats */
        count(*) FILTER (WHERE state = 'A' AND till <= now()) AS expired
 FROM   given;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+SELECT /* givenq.Backlog */
+       count(*) AS ready
+FROM   given
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

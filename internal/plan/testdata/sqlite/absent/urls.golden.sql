@@ -128,6 +128,15 @@ SELECT /* urlsq.Stats */
        count(*) FILTER (WHERE status = 'done') AS done
 FROM   urls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE status = 'todo'
+SELECT /* urlsq.Backlog */
+       count(*) AS ready
+FROM   urls
+WHERE  status = 'todo';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

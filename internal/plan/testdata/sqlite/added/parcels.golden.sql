@@ -210,6 +210,15 @@ SELECT /* parcelsq.Stats */
        count(*) FILTER (WHERE state = 'sent') AS done
 FROM   parcels;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (depot, code) WHERE state = 'new'
+SELECT /* parcelsq.Backlog */
+       count(*) AS ready
+FROM   parcels
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -158,6 +158,16 @@ SELECT /* callsq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'; it reads others as well
+SELECT /* callsq.Backlog */
+       count(*) AS ready
+FROM   calls
+WHERE  state = 'new'
+AND    (not_after > unixepoch() OR not_after IS NULL);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

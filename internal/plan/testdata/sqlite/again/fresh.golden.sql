@@ -222,6 +222,15 @@ SELECT /* freshq.Stats */
        ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(at_ms) FILTER (WHERE state = 1)) / 1000.0) AS oldest_running
 FROM   fresh;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 0
+SELECT /* freshq.Backlog */
+       count(*) AS ready
+FROM   fresh
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

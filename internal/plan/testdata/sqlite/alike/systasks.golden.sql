@@ -225,6 +225,15 @@ SELECT /* systasksq.Stats */
        (unixepoch() - min(since) FILTER (WHERE status = 'WIP')) AS oldest_running
 FROM   systasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE status = 'TODO'
+SELECT /* systasksq.Backlog */
+       count(*) AS ready
+FROM   systasks
+WHERE  status = 'TODO';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

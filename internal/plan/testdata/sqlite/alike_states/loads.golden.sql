@@ -183,6 +183,16 @@ SELECT /* loadsq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND till <= unixepoch()) AS expired
 FROM   loads;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state IN ('new', 'busy'); it reads others as well
+SELECT /* loadsq.Backlog */
+       count(*) AS ready
+FROM   loads
+WHERE  state IN ('new', 'busy')
+AND    (till <= unixepoch() OR state = 'new');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

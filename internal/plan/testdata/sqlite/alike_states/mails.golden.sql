@@ -295,6 +295,15 @@ SELECT /* mailsq.Stats */
        count(*) FILTER (WHERE mails_lease.failed_at IS NOT NULL) AS failed
 FROM   mails LEFT JOIN mails_lease ON mails_lease.id = mails.id;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mailsq.Backlog */
+       count(*) FILTER (WHERE (mails_lease.id IS NULL OR mails_lease.failed_at IS NULL AND mails_lease.claimed_until <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AND mails_lease.attempts < 5)) AS ready,
+       count(*) FILTER (WHERE mails_lease.token IS NULL AND mails_lease.claimed_until > CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS delayed
+FROM   mails LEFT JOIN mails_lease ON mails_lease.id = mails.id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -134,6 +134,15 @@ SELECT /* namedq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   named;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* namedq.Backlog */
+       count(*) AS ready
+FROM   named
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -133,6 +133,15 @@ SELECT /* onceq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   once;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* onceq.Backlog */
+       count(*) AS ready
+FROM   once
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

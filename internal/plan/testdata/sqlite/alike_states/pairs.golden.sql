@@ -169,6 +169,16 @@ SELECT /* pairsq.Stats */
        count(*) FILTER (WHERE taken = 0 AND ended = 2) AS failed
 FROM   pairs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE taken = 0 AND ended = 0
+SELECT /* pairsq.Backlog */
+       count(*) AS ready
+FROM   pairs
+WHERE  taken = 0
+AND    ended = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -160,6 +160,17 @@ SELECT /* errandsq.Stats */
        (unixepoch() - min(made) FILTER (WHERE state = 'N' AND (beyond > unixepoch() OR beyond IS NULL))) AS oldest_ready
 FROM   errands;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'; it reads others as well
+SELECT /* errandsq.Backlog */
+       count(*) AS ready,
+       (unixepoch() - min(made)) AS oldest_ready
+FROM   errands
+WHERE  state = 'N'
+AND    (beyond > unixepoch() OR beyond IS NULL);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

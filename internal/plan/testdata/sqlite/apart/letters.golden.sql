@@ -308,6 +308,17 @@ SELECT /* lettersq.Stats */
        (unixepoch() - min(letters.made) FILTER (WHERE letters.ended IS NULL AND (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AND letters_lease.attempts < 3))) AS oldest_ready
 FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE ended IS NULL
+SELECT /* lettersq.Backlog */
+       count(*) FILTER (WHERE (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AND letters_lease.attempts < 3)) AS ready,
+       count(*) FILTER (WHERE letters_lease.token IS NULL AND letters_lease.claimed_until > CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS delayed,
+       (unixepoch() - min(letters.made) FILTER (WHERE (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AND letters_lease.attempts < 3))) AS oldest_ready
+FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id
+WHERE  letters.ended IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

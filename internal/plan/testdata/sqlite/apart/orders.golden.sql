@@ -204,6 +204,16 @@ SELECT /* ordersq.Stats */
        (unixepoch() - min(made) FILTER (WHERE state = 'N')) AS oldest_ready
 FROM   orders;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: orders_made (state, made)
+SELECT /* ordersq.Backlog */
+       count(*) AS ready,
+       (unixepoch() - min(made)) AS oldest_ready
+FROM   orders
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -168,6 +168,17 @@ SELECT /* pulsesq.Stats */
        (unixepoch() - min(due) FILTER (WHERE state = 'N' AND due <= unixepoch() AND (beyond > unixepoch() OR beyond IS NULL))) AS oldest_ready
 FROM   pulses;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, due) WHERE state = 'N'
+SELECT /* pulsesq.Backlog */
+       count(*) FILTER (WHERE due <= unixepoch() AND (beyond > unixepoch() OR beyond IS NULL)) AS ready,
+       count(*) FILTER (WHERE due > unixepoch()) AS delayed,
+       (unixepoch() - min(due) FILTER (WHERE due <= unixepoch() AND (beyond > unixepoch() OR beyond IS NULL))) AS oldest_ready
+FROM   pulses
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -397,6 +397,15 @@ SELECT /* jobsq.Stats */
        count(*) FILTER (WHERE state = 1 AND lease_till <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS expired
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 0
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

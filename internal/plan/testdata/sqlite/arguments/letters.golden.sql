@@ -223,6 +223,15 @@ SELECT /* lettersq.Stats */
        count(*) FILTER (WHERE state = 2) AS done
 FROM   letters;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 0
+SELECT /* lettersq.Backlog */
+       count(*) AS ready
+FROM   letters
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

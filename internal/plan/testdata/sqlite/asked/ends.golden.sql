@@ -157,6 +157,16 @@ SELECT /* endsq.Stats */
        (unixepoch() - min(made) FILTER (WHERE state = 0)) AS oldest_ready
 FROM   ends;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 0
+SELECT /* endsq.Backlog */
+       count(*) AS ready,
+       (unixepoch() - min(made)) AS oldest_ready
+FROM   ends
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

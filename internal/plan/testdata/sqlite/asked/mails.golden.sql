@@ -312,6 +312,17 @@ SELECT /* mailsq.Stats */
        (unixepoch() - min(run_at) FILTER (WHERE state = 0 AND (run_at <= unixepoch() OR run_at IS NULL))) AS oldest_ready
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, run_at) WHERE state = 0
+SELECT /* mailsq.Backlog */
+       count(*) FILTER (WHERE (run_at <= unixepoch() OR run_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE run_at > unixepoch()) AS delayed,
+       (unixepoch() - min(run_at) FILTER (WHERE (run_at <= unixepoch() OR run_at IS NULL))) AS oldest_ready
+FROM   mails
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

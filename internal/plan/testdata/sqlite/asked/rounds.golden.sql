@@ -138,6 +138,15 @@ SELECT /* roundsq.Stats */
        count(*) FILTER (WHERE state = 2) AS done
 FROM   rounds;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 0
+SELECT /* roundsq.Backlog */
+       count(*) AS ready
+FROM   rounds
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

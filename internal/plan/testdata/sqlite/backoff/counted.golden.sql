@@ -191,6 +191,18 @@ SELECT /* countedq.Stats */
        (unixepoch() - min(run_at) FILTER (WHERE state = 'N' AND run_at <= unixepoch() AND tries > 0)) AS oldest_ready
 FROM   counted;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0
+SELECT /* countedq.Backlog */
+       count(*) FILTER (WHERE run_at <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE run_at > unixepoch()) AS delayed,
+       (unixepoch() - min(run_at) FILTER (WHERE run_at <= unixepoch())) AS oldest_ready
+FROM   counted
+WHERE  state = 'N'
+AND    tries > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -220,6 +220,17 @@ SELECT /* toldq.Stats */
        ((julianday(strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) - julianday(min(run_at) FILTER (WHERE state = 'N' AND (run_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR run_at IS NULL)))) * 86400.0) AS oldest_ready
 FROM   told;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, run_at) WHERE state = 'N'
+SELECT /* toldq.Backlog */
+       count(*) FILTER (WHERE (run_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR run_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE run_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) AS delayed,
+       ((julianday(strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) - julianday(min(run_at) FILTER (WHERE (run_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR run_at IS NULL)))) * 86400.0) AS oldest_ready
+FROM   told
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

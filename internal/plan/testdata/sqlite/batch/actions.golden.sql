@@ -249,6 +249,15 @@ SELECT /* actionsq.Stats */
        (unixepoch() - min(claimed) FILTER (WHERE state = 'A')) AS oldest_running
 FROM   actions;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* actionsq.Backlog */
+       count(*) AS ready
+FROM   actions
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

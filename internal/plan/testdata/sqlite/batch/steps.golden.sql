@@ -179,6 +179,15 @@ SELECT /* stepsq.Stats */
        count(*) FILTER (WHERE state = 'D') AS done
 FROM   steps;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* stepsq.Backlog */
+       count(*) AS ready
+FROM   steps
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

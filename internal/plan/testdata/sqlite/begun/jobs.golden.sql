@@ -219,6 +219,15 @@ SELECT /* jobsq.Stats */
        count(*) FILTER (WHERE status = 'FAILURE') AS failed
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE status = 'READY'
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 'READY';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -149,6 +149,15 @@ SELECT /* tasksq.Stats */
        count(*) FILTER (WHERE state = 'D') AS done
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -168,6 +168,15 @@ SELECT /* bitsq.Stats */
        count(*) FILTER (WHERE flags = 8) AS failed
 FROM   bits;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* bitsq.Backlog */
+       count(*) AS ready
+FROM   bits
+WHERE  (bits.flags & 3 = 1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -125,6 +125,17 @@ SELECT /* retiredq.StatsOf */
 FROM   retired
 WHERE  kind = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* retiredq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   retired
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -233,6 +233,16 @@ SELECT /* begunq.Stats */
        ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(since) FILTER (WHERE state = 1)) / 1000.0) AS oldest_running
 FROM   begun;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 0 AND start IS NULL
+SELECT /* begunq.Backlog */
+       count(*) AS ready
+FROM   begun
+WHERE  state = 0
+AND    start IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

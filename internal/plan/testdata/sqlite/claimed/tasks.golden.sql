@@ -293,6 +293,15 @@ SELECT /* tasksq.Stats */
        count(*) FILTER (WHERE state IN ('waiting', 'running') AND till <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS expired
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'pending'
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

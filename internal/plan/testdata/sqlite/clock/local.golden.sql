@@ -125,6 +125,17 @@ SELECT /* localq.Stats */
        (unixepoch() - min(made) FILTER (WHERE state = 'N' AND (opens <= time('now', 'localtime') AND time('now', 'localtime') < closes AND day = date('now', 'localtime') AND made < unixepoch() - 60))) AS oldest_ready
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'; it reads others as well
+SELECT /* localq.Backlog */
+       count(*) AS ready,
+       (unixepoch() - min(made)) AS oldest_ready
+FROM   calls
+WHERE  state = 'N'
+AND    (opens <= time('now', 'localtime') AND time('now', 'localtime') < closes AND day = date('now', 'localtime') AND made < unixepoch() - 60);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -132,6 +132,17 @@ SELECT /* visitsq.Stats */
        (unixepoch() - min(made) FILTER (WHERE state = 'N' AND (due <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) OR due IS NULL) AND (made < strftime('%s', 'now', '-60 seconds') AND day = date('now') AND datetime(unixepoch() - 60, 'unixepoch') > day) AND (julianday('now') - julianday(day) < 1 AND due < coalesce(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), 0)))) AS oldest_ready
 FROM   visits;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, due) WHERE state = 'N'
+SELECT /* visitsq.Backlog */
+       count(*) FILTER (WHERE (due <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) OR due IS NULL) AND (made < strftime('%s', 'now', '-60 seconds') AND day = date('now') AND datetime(unixepoch() - 60, 'unixepoch') > day) AND (julianday('now') - julianday(day) < 1 AND due < coalesce(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), 0))) AS ready,
+       count(*) FILTER (WHERE due > CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS delayed,
+       (unixepoch() - min(made) FILTER (WHERE (due <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) OR due IS NULL) AND (made < strftime('%s', 'now', '-60 seconds') AND day = date('now') AND datetime(unixepoch() - 60, 'unixepoch') > day) AND (julianday('now') - julianday(day) < 1 AND due < coalesce(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), 0)))) AS oldest_ready
+FROM   visits
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -202,6 +202,15 @@ SELECT /* harvestsq.Stats */
        ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(since) FILTER (WHERE state = 1)) / 1000.0) AS oldest_running
 FROM   harvests;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state IN (0, 3)
+SELECT /* harvestsq.Backlog */
+       count(*) AS ready
+FROM   harvests
+WHERE  state IN (0, 3);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

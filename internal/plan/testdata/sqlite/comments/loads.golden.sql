@@ -187,6 +187,15 @@ SELECT /* loadsq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND till <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS expired
 FROM   loads;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* loadsq.Backlog */
+       count(*) AS ready
+FROM   loads
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -186,6 +186,15 @@ SELECT /* probesq.Stats */
        (unixepoch() - min(since) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   probes;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* probesq.Backlog */
+       count(*) AS ready
+FROM   probes
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

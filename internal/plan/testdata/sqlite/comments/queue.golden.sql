@@ -156,6 +156,15 @@ SELECT /* queue.Stats */
        count(*) FILTER (WHERE server = 'failed') AS failed
 FROM   queue;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE server IS NULL
+SELECT /* queue.Backlog */
+       count(*) AS ready
+FROM   queue
+WHERE  server IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

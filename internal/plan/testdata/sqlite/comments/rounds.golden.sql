@@ -143,6 +143,15 @@ SELECT /* roundsq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   rounds;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* roundsq.Backlog */
+       count(*) AS ready
+FROM   rounds
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

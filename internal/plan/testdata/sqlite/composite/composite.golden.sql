@@ -177,6 +177,15 @@ SELECT /* compositeq.Stats */
        count(*) FILTER (WHERE state = 'ok') AS done
 FROM   moves;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (tenant, move_no) WHERE state = 'new'
+SELECT /* compositeq.Backlog */
+       count(*) AS ready
+FROM   moves
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -175,6 +175,15 @@ SELECT /* guardedq.Stats */
        count(*) FILTER (WHERE state = 'ok') AS done
 FROM   moves;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (tenant, move_no) WHERE state = 'new'
+SELECT /* guardedq.Backlog */
+       count(*) AS ready
+FROM   moves
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -158,6 +158,18 @@ SELECT /* endsq.Stats */
        (unixepoch() - min(run_at) FILTER (WHERE state = 'N' AND run_at <= unixepoch() AND run_at <> 0)) AS oldest_ready
 FROM   ends;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, run_at) WHERE state = 'N' AND run_at <> 0
+SELECT /* endsq.Backlog */
+       count(*) FILTER (WHERE run_at <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE run_at > unixepoch()) AS delayed,
+       (unixepoch() - min(run_at) FILTER (WHERE run_at <= unixepoch())) AS oldest_ready
+FROM   ends
+WHERE  state = 'N'
+AND    run_at <> 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -166,6 +166,15 @@ SELECT /* tasksq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND (deadline <= unixepoch())) AS expired
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

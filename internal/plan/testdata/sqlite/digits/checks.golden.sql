@@ -198,6 +198,17 @@ SELECT /* checksq.Stats */
        avg((CAST(ended AS INTEGER) - CAST(since AS INTEGER))) FILTER (WHERE ended <> '' AND since <> '') AS mean_run
 FROM   checks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, again) WHERE ended = ''
+SELECT /* checksq.Backlog */
+       count(*) FILTER (WHERE (since <= printf('%011d', unixepoch() - 900) OR since = '') AND again <= strftime('%Y-%m-%d %H:%M:%S', 'now')) AS ready,
+       count(*) FILTER (WHERE again > strftime('%Y-%m-%d %H:%M:%S', 'now')) AS delayed,
+       ((julianday(strftime('%Y-%m-%d %H:%M:%S', 'now')) - julianday(min(again) FILTER (WHERE (since <= printf('%011d', unixepoch() - 900) OR since = '') AND again <= strftime('%Y-%m-%d %H:%M:%S', 'now')))) * 86400.0) AS oldest_ready
+FROM   checks
+WHERE  ended = '';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

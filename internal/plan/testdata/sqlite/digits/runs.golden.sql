@@ -284,6 +284,17 @@ SELECT /* runsq.Stats */
        (unixepoch() - CAST(min(made) FILTER (WHERE state = 'N' AND run_text <= printf('%011d', unixepoch())) AS INTEGER)) AS oldest_ready
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, run_text) WHERE state = 'N'
+SELECT /* runsq.Backlog */
+       count(*) FILTER (WHERE run_text <= printf('%011d', unixepoch())) AS ready,
+       count(*) FILTER (WHERE run_text > printf('%011d', unixepoch())) AS delayed,
+       (unixepoch() - CAST(min(made) FILTER (WHERE run_text <= printf('%011d', unixepoch())) AS INTEGER)) AS oldest_ready
+FROM   runs
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

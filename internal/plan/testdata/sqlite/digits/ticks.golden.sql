@@ -284,6 +284,17 @@ SELECT /* ticksq.Stats */
        avg(((CAST(ended AS INTEGER) - since) / 1000000000.0)) FILTER (WHERE state = 'D') AS mean_run
 FROM   ticks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, due_at) WHERE state = 'N'
+SELECT /* ticksq.Backlog */
+       count(*) FILTER (WHERE due_at <= (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000)) AS ready,
+       count(*) FILTER (WHERE due_at > (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000)) AS delayed,
+       (((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000) - min(due_at) FILTER (WHERE due_at <= (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000))) / 1000000000.0) AS oldest_ready
+FROM   ticks
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -162,6 +162,17 @@ SELECT /* roundsq.Stats */
        (unixepoch() - min(due) FILTER (WHERE state = 'N' AND due <= unixepoch())) AS oldest_ready
 FROM   rounds;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, due) WHERE state = 'N'
+SELECT /* roundsq.Backlog */
+       count(*) FILTER (WHERE due <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE due > unixepoch()) AS delayed,
+       (unixepoch() - min(due) FILTER (WHERE due <= unixepoch())) AS oldest_ready
+FROM   rounds
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -177,6 +177,16 @@ SELECT /* auditsq.Stats */
        (unixepoch() - min(claimed) FILTER (WHERE processed IS NULL AND claimed IS NOT NULL AND claimed > unixepoch() - 7200)) AS oldest_running
 FROM   audits;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE processed IS NULL; it reads others as well
+SELECT /* auditsq.Backlog */
+       count(*) AS ready
+FROM   audits
+WHERE  processed IS NULL
+AND    (claimed <= unixepoch() - 7200 OR claimed IS NULL);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

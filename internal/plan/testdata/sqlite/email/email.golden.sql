@@ -310,6 +310,20 @@ SELECT /* emailq.StatsOf */
 FROM   email_outbox
 WHERE  kind = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (kind, msg_id, not_before) WHERE state = 'ready'
+SELECT /* emailq.Backlog */
+       kind,
+       count(*) FILTER (WHERE (not_before <= unixepoch() OR not_before IS NULL)) AS ready,
+       count(*) FILTER (WHERE not_before > unixepoch()) AS delayed,
+       (unixepoch() - min(created_at) FILTER (WHERE (not_before <= unixepoch() OR not_before IS NULL))) AS oldest_ready
+FROM   email_outbox
+WHERE  state = 'ready'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

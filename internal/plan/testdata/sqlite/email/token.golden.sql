@@ -300,6 +300,20 @@ SELECT /* tokenq.StatsOf */
 FROM   email_outbox
 WHERE  kind = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (kind, msg_id, not_before) WHERE state = 'ready'
+SELECT /* tokenq.Backlog */
+       kind,
+       count(*) FILTER (WHERE (not_before <= CAST(strftime('%s', 'now') AS INTEGER) OR not_before IS NULL)) AS ready,
+       count(*) FILTER (WHERE not_before > CAST(strftime('%s', 'now') AS INTEGER)) AS delayed,
+       (CAST(strftime('%s', 'now') AS INTEGER) - min(created_at) FILTER (WHERE (not_before <= CAST(strftime('%s', 'now') AS INTEGER) OR not_before IS NULL))) AS oldest_ready
+FROM   email_outbox
+WHERE  state = 'ready'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -219,6 +219,15 @@ SELECT /* itemsq.Stats */
        ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(since) FILTER (WHERE status = 'in_progress')) / 1000.0) AS oldest_running
 FROM   items;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE status = 'pending'
+SELECT /* itemsq.Backlog */
+       count(*) AS ready
+FROM   items
+WHERE  status = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -227,6 +227,16 @@ SELECT /* runsq.Stats */
        avg(((since - created) / 1000.0)) FILTER (WHERE status = 'done') AS mean_wait
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE status = 'wait'
+SELECT /* runsq.Backlog */
+       count(*) AS ready,
+       ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(created)) / 1000.0) AS oldest_ready
+FROM   runs
+WHERE  status = 'wait';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

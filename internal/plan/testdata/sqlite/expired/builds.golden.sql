@@ -222,6 +222,15 @@ SELECT /* buildsq.Stats */
        count(*) FILTER (WHERE state = 'running' AND until <= unixepoch()) AS expired
 FROM   builds;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'pending'
+SELECT /* buildsq.Backlog */
+       count(*) AS ready
+FROM   builds
+WHERE  state = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

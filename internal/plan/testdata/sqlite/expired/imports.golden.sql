@@ -190,6 +190,15 @@ SELECT /* importsq.Stats */
        count(*) FILTER (WHERE state = 'F') AS failed
 FROM   imports;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* importsq.Backlog */
+       count(*) AS ready
+FROM   imports
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

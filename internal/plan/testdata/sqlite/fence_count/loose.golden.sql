@@ -214,6 +214,15 @@ SELECT /* looseq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND beat <= unixepoch() - 60) AS expired
 FROM   loose;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* looseq.Backlog */
+       count(*) AS ready
+FROM   loose
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -149,6 +149,16 @@ SELECT /* buildsq.Stats */
        count(*) FILTER (WHERE state = 'new' AND "last" > unixepoch() - 60) AS delayed
 FROM   builds;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, "last") WHERE state = 'new'
+SELECT /* buildsq.Backlog */
+       count(*) FILTER (WHERE ("last" <= unixepoch() - 60 OR "last" IS NULL)) AS ready,
+       count(*) FILTER (WHERE "last" > unixepoch() - 60) AS delayed
+FROM   builds
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

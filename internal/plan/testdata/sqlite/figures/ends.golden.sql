@@ -158,6 +158,16 @@ SELECT /* endsq.Stats */
        avg(("last" - made)) FILTER (WHERE state = 'over') AS mean_wait
 FROM   ends;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* endsq.Backlog */
+       count(*) AS ready,
+       (unixepoch() - min(made)) AS oldest_ready
+FROM   ends
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

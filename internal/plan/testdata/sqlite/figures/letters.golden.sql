@@ -173,6 +173,16 @@ SELECT /* lettersq.Stats */
        (unixepoch() - min("last") FILTER (WHERE sent = 0 AND "last" IS NOT NULL AND "last" > unixepoch() - 1800)) AS oldest_running
 FROM   letters;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE sent = 0; it reads others as well
+SELECT /* lettersq.Backlog */
+       count(*) AS ready
+FROM   letters
+WHERE  sent = 0
+AND    ("last" <= unixepoch() - 1800 OR "last" IS NULL);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

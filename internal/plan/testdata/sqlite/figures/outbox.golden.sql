@@ -233,6 +233,17 @@ SELECT /* outboxq.Stats */
        (unixepoch() - min("last") FILTER (WHERE sent = 0 AND "last" IS NOT NULL AND "last" > CAST(unixepoch() - (case when attempts = 0 then 0 else 1800 end) AS INTEGER))) AS oldest_running
 FROM   outbox;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE sent = 0 AND attempts < 5; it reads others as well
+SELECT /* outboxq.Backlog */
+       count(*) AS ready
+FROM   outbox
+WHERE  sent = 0
+AND    ("last" <= CAST(unixepoch() - (case when attempts = 0 then 0 else 1800 end) AS INTEGER) OR "last" IS NULL)
+AND    attempts < 5;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

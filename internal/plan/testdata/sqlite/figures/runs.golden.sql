@@ -193,6 +193,16 @@ SELECT /* runsq.Stats */
        avg((ended - "last")) FILTER (WHERE state = 'over') AS mean_run
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* runsq.Backlog */
+       count(*) AS ready,
+       (unixepoch() - min(made)) AS oldest_ready
+FROM   runs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -156,6 +156,16 @@ SELECT /* workersq.Stats */
        (unixepoch() - min("last") FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   workers;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* workersq.Backlog */
+       count(*) AS ready,
+       (unixepoch() - min(made)) AS oldest_ready
+FROM   workers
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

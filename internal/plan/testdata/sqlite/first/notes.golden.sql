@@ -201,6 +201,15 @@ SELECT /* notesq.Stats */
        count(*) FILTER (WHERE state = 'dead') AS failed
 FROM   notes;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* notesq.Backlog */
+       count(*) AS ready
+FROM   notes
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -187,6 +187,16 @@ SELECT /* tasksq.Stats */
        count(*) FILTER (WHERE state = 'dead') AS failed
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new' AND n_left > 0
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'new'
+AND    n_left > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -142,6 +142,15 @@ SELECT /* chargeq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   orders;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* chargeq.Backlog */
+       count(*) AS ready
+FROM   orders
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -142,6 +142,15 @@ SELECT /* dialledq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* dialledq.Backlog */
+       count(*) AS ready
+FROM   calls
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

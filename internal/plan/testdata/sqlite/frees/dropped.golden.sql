@@ -141,6 +141,15 @@ SELECT /* droppedq.Stats */
        (unixepoch() - min(claimed_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   items;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'dropped'
+SELECT /* droppedq.Backlog */
+       count(*) AS ready
+FROM   items
+WHERE  state = 'dropped';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -174,6 +174,15 @@ SELECT /* firstq.Stats */
        (unixepoch() - min(claimed_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   twins;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* firstq.Backlog */
+       count(*) AS ready
+FROM   twins
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

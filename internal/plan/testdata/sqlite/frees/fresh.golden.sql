@@ -174,6 +174,15 @@ SELECT /* freshq.Stats */
        (unixepoch() - min(claimed_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   loads;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'pending'
+SELECT /* freshq.Backlog */
+       count(*) AS ready
+FROM   loads
+WHERE  state = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

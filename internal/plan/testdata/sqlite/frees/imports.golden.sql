@@ -174,6 +174,15 @@ SELECT /* importsq.Stats */
        (unixepoch() - min(claimed_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   items;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'pending'
+SELECT /* importsq.Backlog */
+       count(*) AS ready
+FROM   items
+WHERE  state = 'pending';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -51,6 +51,15 @@ SELECT /* lateq.Stats */
        count(*) FILTER (WHERE state = 'lost') AS done
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'busy'
+SELECT /* lateq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'busy';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -124,6 +124,15 @@ SELECT /* lettersq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   posts;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* lettersq.Backlog */
+       count(*) AS ready
+FROM   posts
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

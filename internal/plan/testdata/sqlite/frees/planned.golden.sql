@@ -145,6 +145,16 @@ SELECT /* plannedq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'; it reads others as well
+SELECT /* plannedq.Backlog */
+       count(*) AS ready
+FROM   calls
+WHERE  state = 'new'
+AND    (agent is not null);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -138,6 +138,15 @@ SELECT /* runq.Stats */
        (unixepoch() - min(claimed_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* runq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

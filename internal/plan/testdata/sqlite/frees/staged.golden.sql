@@ -176,6 +176,15 @@ SELECT /* stagedq.Stats */
        (unixepoch() - min(claimed_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   items;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'staged'
+SELECT /* stagedq.Backlog */
+       count(*) AS ready
+FROM   items
+WHERE  state = 'staged';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -176,6 +176,15 @@ SELECT /* staleq.Stats */
        (unixepoch() - min(claimed_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   loads;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'stale'
+SELECT /* staleq.Backlog */
+       count(*) AS ready
+FROM   loads
+WHERE  state = 'stale';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -292,6 +292,15 @@ SELECT /* askedq.Stats */
        (unixepoch() - min(taken_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   exports;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* askedq.Backlog */
+       count(*) AS ready
+FROM   exports
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -265,6 +265,18 @@ SELECT /* fetchesq.StatsOf */
 FROM   fetches
 WHERE  site_id = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by site_id
+-- locks: none
+-- index: (site_id, id) WHERE state = 'new'
+SELECT /* fetchesq.Backlog */
+       site_id,
+       count(*) AS ready
+FROM   fetches
+WHERE  state = 'new'
+GROUP  BY site_id
+ORDER  BY site_id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -256,6 +256,15 @@ SELECT /* mailsq.Stats */
        (unixepoch() - min(taken_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, site_id) WHERE state = 'new'
+SELECT /* mailsq.Backlog */
+       count(*) AS ready
+FROM   mails
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

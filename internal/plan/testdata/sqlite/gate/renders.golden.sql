@@ -236,6 +236,15 @@ SELECT /* rendersq.Stats */
        (unixepoch() - min(taken_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   renders;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* rendersq.Backlog */
+       count(*) AS ready
+FROM   renders
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -251,6 +251,15 @@ SELECT /* sharesq.Stats */
        (unixepoch() - min(taken_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   shares;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, site_id) WHERE state = 'new'
+SELECT /* sharesq.Backlog */
+       count(*) AS ready
+FROM   shares
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -186,6 +186,15 @@ SELECT /* drawsq.Stats */
        count(*) FILTER (WHERE state = 'dead') AS failed
 FROM   draws;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* drawsq.Backlog */
+       count(*) AS ready
+FROM   draws
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -174,6 +174,18 @@ SELECT /* pullsq.StatsOf */
 FROM   pulls
 WHERE  repo = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by repo
+-- locks: none
+-- index: (repo, weight DESC, id) WHERE state = 'new'
+SELECT /* pullsq.Backlog */
+       repo,
+       count(*) AS ready
+FROM   pulls
+WHERE  state = 'new'
+GROUP  BY repo
+ORDER  BY repo;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -176,6 +176,15 @@ SELECT /* stagesq.Stats */
        count(*) FILTER (WHERE state = 'dead') AS failed
 FROM   stages;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: ((kind = 'last'), id, order_id) WHERE state = 'new'
+SELECT /* stagesq.Backlog */
+       count(*) AS ready
+FROM   stages
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -304,6 +304,17 @@ SELECT /* stepsq.Stats */
        (unixepoch() - min(taken_at) FILTER (WHERE state = 'busy')) AS oldest_running
 FROM   steps;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (due_at, id, order_id) WHERE state = 'new'
+SELECT /* stepsq.Backlog */
+       count(*) FILTER (WHERE (due_at <= unixepoch() OR due_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE due_at > unixepoch()) AS delayed,
+       (unixepoch() - min(due_at) FILTER (WHERE (due_at <= unixepoch() OR due_at IS NULL))) AS oldest_ready
+FROM   steps
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -144,6 +144,15 @@ SELECT /* eventsq.Stats */
        count(*) FILTER (WHERE state = 'd') AS done
 FROM   events;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (name) WHERE state = 'n'
+SELECT /* eventsq.Backlog */
+       count(*) AS ready
+FROM   events
+WHERE  state = 'n';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

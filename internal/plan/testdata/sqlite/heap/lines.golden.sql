@@ -159,6 +159,17 @@ SELECT /* linesq.Stats */
        ((julianday(strftime('%Y-%m-%d %H:%M:%S', 'now')) - julianday(min(at) FILTER (WHERE state IS NULL AND (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)))) * 86400.0) AS oldest_ready
 FROM   lines;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (at, due) WHERE state IS NULL
+SELECT /* linesq.Backlog */
+       count(*) FILTER (WHERE (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)) AS ready,
+       count(*) FILTER (WHERE due > strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) AS delayed,
+       ((julianday(strftime('%Y-%m-%d %H:%M:%S', 'now')) - julianday(min(at) FILTER (WHERE (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)))) * 86400.0) AS oldest_ready
+FROM   lines
+WHERE  state IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -75,6 +75,16 @@ SELECT /* poppedq.Stats */
        ((julianday(strftime('%Y-%m-%d %H:%M:%S', 'now')) - julianday(min(at) FILTER (WHERE state IS NULL))) * 86400.0) AS oldest_ready
 FROM   popped;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (at) WHERE state IS NULL
+SELECT /* poppedq.Backlog */
+       count(*) AS ready,
+       ((julianday(strftime('%Y-%m-%d %H:%M:%S', 'now')) - julianday(min(at))) * 86400.0) AS oldest_ready
+FROM   popped
+WHERE  state IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

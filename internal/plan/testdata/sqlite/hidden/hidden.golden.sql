@@ -256,6 +256,18 @@ SELECT /* hiddenq.Stats */
        ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(next) FILTER (WHERE sent = 0 AND (next <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) OR next IS NULL) AND tries < 16)) / 1000.0) AS oldest_ready
 FROM   hidden;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE sent = 0 AND tries < 16
+SELECT /* hiddenq.Backlog */
+       count(*) FILTER (WHERE (next <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) OR next IS NULL)) AS ready,
+       count(*) FILTER (WHERE next > CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS delayed,
+       ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(next) FILTER (WHERE (next <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) OR next IS NULL))) / 1000.0) AS oldest_ready
+FROM   hidden
+WHERE  sent = 0
+AND    tries < 16;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

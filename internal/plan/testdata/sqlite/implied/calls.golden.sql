@@ -172,6 +172,17 @@ SELECT /* callsq.Stats */
        (unixepoch() - min(due_at) FILTER (WHERE state IN ('new', 'again') AND due_at <= unixepoch())) AS oldest_ready
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (due_at, id) WHERE state IN ('new', 'again')
+SELECT /* callsq.Backlog */
+       count(*) FILTER (WHERE due_at <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE due_at > unixepoch()) AS delayed,
+       (unixepoch() - min(due_at) FILTER (WHERE due_at <= unixepoch())) AS oldest_ready
+FROM   calls
+WHERE  state IN ('new', 'again');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -170,6 +170,17 @@ SELECT /* mailsq.Stats */
        (unixepoch() - min(due_at) FILTER (WHERE state = 'new' AND due_at <= unixepoch())) AS oldest_ready
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mailsq.Backlog */
+       count(*) FILTER (WHERE due_at <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE due_at > unixepoch()) AS delayed,
+       (unixepoch() - min(due_at) FILTER (WHERE due_at <= unixepoch())) AS oldest_ready
+FROM   mails
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

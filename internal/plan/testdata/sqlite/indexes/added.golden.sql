@@ -159,6 +159,18 @@ SELECT /* addedq.StatsOf */
 FROM   added
 WHERE  topic = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by topic
+-- locks: none
+-- index: (topic, priority DESC) WHERE state = 'r'
+SELECT /* addedq.Backlog */
+       topic,
+       count(*) AS ready
+FROM   added
+WHERE  state = 'r'
+GROUP  BY topic
+ORDER  BY topic;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -157,6 +157,18 @@ SELECT /* amidq.StatsOf */
 FROM   amid
 WHERE  topic = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by topic
+-- locks: none
+-- index: amid_rank (state, grade, topic, id)
+SELECT /* amidq.Backlog */
+       topic,
+       count(*) AS ready
+FROM   amid
+WHERE  state = 'r'
+GROUP  BY topic
+ORDER  BY topic;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

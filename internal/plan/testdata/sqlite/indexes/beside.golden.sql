@@ -159,6 +159,18 @@ SELECT /* besideq.StatsOf */
 FROM   beside
 WHERE  topic = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by topic
+-- locks: none
+-- index: beside_topic (state, topic)
+SELECT /* besideq.Backlog */
+       topic,
+       count(*) AS ready
+FROM   beside
+WHERE  state = 'r'
+GROUP  BY topic
+ORDER  BY topic;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

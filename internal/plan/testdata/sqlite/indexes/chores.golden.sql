@@ -196,6 +196,19 @@ SELECT /* choresq.Stats */
        (unixepoch() - min(next_at) FILTER (WHERE running = 0 AND ended = 0 AND trace IS NULL AND next_at <= unixepoch())) AS oldest_ready
 FROM   chores;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (running, ended, trace, next_at, grade, id) WHERE running = 0 AND ended = 0 AND trace IS NULL
+SELECT /* choresq.Backlog */
+       count(*) FILTER (WHERE next_at <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE next_at > unixepoch()) AS delayed,
+       (unixepoch() - min(next_at) FILTER (WHERE next_at <= unixepoch())) AS oldest_ready
+FROM   chores
+WHERE  running = 0
+AND    ended = 0
+AND    trace IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

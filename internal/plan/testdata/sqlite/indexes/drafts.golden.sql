@@ -141,6 +141,15 @@ SELECT /* draftsq.Stats */
        count(*) FILTER (WHERE state = 'd') AS done
 FROM   drafts;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: drafts_state (state)
+SELECT /* draftsq.Backlog */
+       count(*) AS ready
+FROM   drafts
+WHERE  state IN ('r', 'a');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

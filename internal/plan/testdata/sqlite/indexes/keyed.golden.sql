@@ -156,6 +156,18 @@ SELECT /* keyedq.StatsOf */
 FROM   keyed
 WHERE  topic = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by topic
+-- locks: none
+-- index: keyed_topic (state, topic)
+SELECT /* keyedq.Backlog */
+       topic,
+       count(*) AS ready
+FROM   keyed
+WHERE  state = 'r'
+GROUP  BY topic
+ORDER  BY topic;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -142,6 +142,15 @@ SELECT /* latestq.Stats */
        count(*) FILTER (WHERE state = 'd') AS done
 FROM   latest;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state) WHERE state = 'r'
+SELECT /* latestq.Backlog */
+       count(*) AS ready
+FROM   latest
+WHERE  state = 'r';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

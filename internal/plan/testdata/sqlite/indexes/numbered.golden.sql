@@ -155,6 +155,18 @@ SELECT /* numberedq.StatsOf */
 FROM   numbered
 WHERE  topic = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by topic
+-- locks: none
+-- index: numbered_topic (state, topic)
+SELECT /* numberedq.Backlog */
+       topic,
+       count(*) AS ready
+FROM   numbered
+WHERE  state = 'r'
+GROUP  BY topic
+ORDER  BY topic;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

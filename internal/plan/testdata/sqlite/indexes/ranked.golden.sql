@@ -141,6 +141,16 @@ SELECT /* rankedq.Stats */
        (unixepoch() - min(made_at) FILTER (WHERE state = 'r')) AS oldest_ready
 FROM   ranked;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: ranked_next (priority DESC, made_at) WHERE state = 'r'
+SELECT /* rankedq.Backlog */
+       count(*) AS ready,
+       (unixepoch() - min(made_at)) AS oldest_ready
+FROM   ranked
+WHERE  state = 'r';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -143,6 +143,15 @@ SELECT /* turnedq.Stats */
        count(*) FILTER (WHERE state = 'd') AS done
 FROM   turned;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'r'
+SELECT /* turnedq.Backlog */
+       count(*) AS ready
+FROM   turned
+WHERE  state = 'r';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

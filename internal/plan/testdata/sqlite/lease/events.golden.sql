@@ -293,6 +293,16 @@ SELECT /* eventsq.Stats */
        count(*) FILTER (WHERE events.wedge_reason IS NOT NULL) AS failed
 FROM   events LEFT JOIN events_lease ON events_lease.id = events.id;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE wedge_reason IS NULL
+SELECT /* eventsq.Backlog */
+       count(*) FILTER (WHERE (events_lease.id IS NULL OR events_lease.failed_at IS NULL AND events_lease.claimed_until <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AND events_lease.attempts < 5)) AS ready,
+       count(*) FILTER (WHERE events_lease.token IS NULL AND events_lease.claimed_until > CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS delayed
+FROM   events LEFT JOIN events_lease ON events_lease.id = events.id
+WHERE  events.wedge_reason IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -210,6 +210,15 @@ SELECT /* oneq.Stats */
        count(*) FILTER (WHERE status = 1 AND till <= unixepoch()) AS expired
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE status = 0
+SELECT /* oneq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -188,6 +188,17 @@ SELECT /* againq.Stats */
        (unixepoch() - min(due) FILTER (WHERE state = 'N' AND (due <= unixepoch() OR due IS NULL))) AS oldest_ready
 FROM   again;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, due) WHERE state = 'N'
+SELECT /* againq.Backlog */
+       count(*) FILTER (WHERE (due <= unixepoch() OR due IS NULL)) AS ready,
+       count(*) FILTER (WHERE due > unixepoch()) AS delayed,
+       (unixepoch() - min(due) FILTER (WHERE (due <= unixepoch() OR due IS NULL))) AS oldest_ready
+FROM   again
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -276,6 +276,15 @@ SELECT /* delayedq.Stats */
        (unixepoch() - min(locked_at) FILTER (WHERE state = 'A')) AS oldest_running
 FROM   delayed;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* delayedq.Backlog */
+       count(*) AS ready
+FROM   delayed
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

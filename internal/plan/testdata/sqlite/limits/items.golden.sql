@@ -242,6 +242,18 @@ SELECT /* itemsq.Stats */
        (unixepoch() - min(due_at) FILTER (WHERE available IN (1, 0) AND (expires <= unixepoch() OR available = 1) AND remaining > 0 AND (due_at <= unixepoch() OR due_at IS NULL))) AS oldest_ready
 FROM   items;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, due_at) WHERE available IN (1, 0) AND remaining > 0
+SELECT /* itemsq.Backlog */
+       count(*) FILTER (WHERE (expires <= unixepoch() OR available = 1) AND (due_at <= unixepoch() OR due_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE due_at > unixepoch()) AS delayed,
+       (unixepoch() - min(due_at) FILTER (WHERE (expires <= unixepoch() OR available = 1) AND (due_at <= unixepoch() OR due_at IS NULL))) AS oldest_ready
+FROM   items
+WHERE  available IN (1, 0)
+AND    remaining > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -185,6 +185,16 @@ SELECT /* leftq.Stats */
        count(*) FILTER (WHERE state = 'F') AS failed
 FROM   left_over;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N' AND tries > 0
+SELECT /* leftq.Backlog */
+       count(*) AS ready
+FROM   left_over
+WHERE  state = 'N'
+AND    tries > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

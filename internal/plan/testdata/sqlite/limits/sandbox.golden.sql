@@ -275,6 +275,15 @@ SELECT /* sandboxq.Stats */
        (unixepoch() - min(start) FILTER (WHERE status = 'A')) AS oldest_running
 FROM   sandbox;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE status = 'N'
+SELECT /* sandboxq.Backlog */
+       count(*) AS ready
+FROM   sandbox
+WHERE  status = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

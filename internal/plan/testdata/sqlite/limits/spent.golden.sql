@@ -221,6 +221,16 @@ SELECT /* spentq.Stats */
        count(*) FILTER (WHERE held IS NOT NULL AND held <= unixepoch()) AS expired
 FROM   spent;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* spentq.Backlog */
+       count(*) AS ready
+FROM   spent
+WHERE  (held <= unixepoch() OR held IS NULL)
+AND    (tries <= max_retries OR max_retries IN (-1, 99));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -173,6 +173,16 @@ SELECT /* jobsq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND till <= unixepoch()) AS expired
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state IN ('new', 'busy'); it reads others as well
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  state IN ('new', 'busy')
+AND    (till <= unixepoch() OR state = 'new');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

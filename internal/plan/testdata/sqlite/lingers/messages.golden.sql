@@ -217,6 +217,17 @@ SELECT /* messagesq.Stats */
        (unixepoch() - min(at) FILTER (WHERE at <= unixepoch() AND n < 3)) AS oldest_ready
 FROM   messages;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* messagesq.Backlog */
+       count(*) FILTER (WHERE at <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE at > unixepoch()) AS delayed,
+       (unixepoch() - min(at) FILTER (WHERE at <= unixepoch())) AS oldest_ready
+FROM   messages
+WHERE  n < 3;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

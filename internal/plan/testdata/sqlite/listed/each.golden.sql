@@ -86,6 +86,18 @@ FROM   events
 WHERE  reserved_until = 0
 AND    record_id = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by record_id
+-- locks: none
+-- index: events_ready (latency DESC, timestamp, record_id) WHERE reserved_until = 0
+SELECT /* eachq.Backlog */
+       record_id,
+       count(*) AS ready
+FROM   events
+WHERE  reserved_until = 0
+GROUP  BY +record_id
+ORDER  BY +record_id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

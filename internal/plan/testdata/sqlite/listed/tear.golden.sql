@@ -84,6 +84,18 @@ FROM   notes
 WHERE  reserved_until = 0
 AND    record_id IN (SELECT value FROM json_each(?1));
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by record_id
+-- locks: none
+-- index: notes_ready (latency DESC, timestamp, record_id) WHERE reserved_until = 0
+SELECT /* tearq.Backlog */
+       record_id,
+       count(*) AS ready
+FROM   notes
+WHERE  reserved_until = 0
+GROUP  BY record_id
+ORDER  BY record_id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

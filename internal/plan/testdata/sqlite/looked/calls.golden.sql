@@ -213,6 +213,16 @@ SELECT /* callsq.Stats */
        (unixepoch() - min(taken) FILTER (WHERE taken IS NOT NULL AND ended IS NULL)) AS oldest_running
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE taken IS NULL AND ended IS NULL
+SELECT /* callsq.Backlog */
+       count(*) AS ready
+FROM   calls
+WHERE  taken IS NULL
+AND    ended IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

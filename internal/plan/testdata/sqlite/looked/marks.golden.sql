@@ -156,6 +156,15 @@ SELECT /* marksq.Stats */
        count(*) FILTER (WHERE state = 'D') AS done
 FROM   marks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* marksq.Backlog */
+       count(*) AS ready
+FROM   marks
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -357,6 +357,15 @@ SELECT /* tasksq.Stats */
        (unixepoch() - min(since) FILTER (WHERE (free = 0 and exists (select 1 from records b where b.id = tasks.record and b.status = 'running')))) AS oldest_running
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE free = 1
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  free = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -284,6 +284,17 @@ SELECT /* jobsq.Stats */
        ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(made) FILTER (WHERE state = 'new' AND (run_at <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) OR run_at IS NULL))) / 1000.0) AS oldest_ready
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, run_at) WHERE state = 'new'
+SELECT /* jobsq.Backlog */
+       count(*) FILTER (WHERE (run_at <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) OR run_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE run_at > CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS delayed,
+       ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(made) FILTER (WHERE (run_at <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) OR run_at IS NULL))) / 1000.0) AS oldest_ready
+FROM   jobs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

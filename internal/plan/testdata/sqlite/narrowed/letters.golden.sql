@@ -172,6 +172,17 @@ SELECT /* lettersq.Stats */
        count(*) FILTER (WHERE sent = 1) AS done
 FROM   letters;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE sent = 0; it reads others as well
+-- arguments: 1: worker Holder
+SELECT /* lettersq.Backlog */
+       count(*) AS ready
+FROM   letters
+WHERE  sent = 0
+AND    (holder IS NULL OR holder = ?1);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -160,6 +160,18 @@ SELECT /* parcelsq.StatsOf */
 FROM   parcels
 WHERE  data_node = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by data_node
+-- locks: none
+-- index: (data_node, id) WHERE state = 'new'
+SELECT /* parcelsq.Backlog */
+       data_node,
+       count(*) AS ready
+FROM   parcels
+WHERE  state = 'new'
+GROUP  BY data_node
+ORDER  BY data_node;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

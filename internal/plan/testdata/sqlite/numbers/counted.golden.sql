@@ -183,6 +183,15 @@ SELECT /* countedq.Stats */
        count(*) FILTER (WHERE state = 'F') AS failed
 FROM   counted;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (prio DESC, share, id) WHERE state = 'N'
+SELECT /* countedq.Backlog */
+       count(*) AS ready
+FROM   counted
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -256,6 +256,15 @@ SELECT /* onceq.Stats */
        count(*) FILTER (WHERE state = 'A' AND till <= unixepoch()) AS expired
 FROM   once;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* onceq.Backlog */
+       count(*) AS ready
+FROM   once
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

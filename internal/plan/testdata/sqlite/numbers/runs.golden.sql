@@ -240,6 +240,17 @@ SELECT /* runsq.Stats */
        (unixepoch() - min(made) FILTER (WHERE state = 'N' AND (due_at <= unixepoch() OR due_at IS NULL))) AS oldest_ready
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, due_at) WHERE state = 'N'
+SELECT /* runsq.Backlog */
+       count(*) FILTER (WHERE (due_at <= unixepoch() OR due_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE due_at > unixepoch()) AS delayed,
+       (unixepoch() - min(made) FILTER (WHERE (due_at <= unixepoch() OR due_at IS NULL))) AS oldest_ready
+FROM   runs
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

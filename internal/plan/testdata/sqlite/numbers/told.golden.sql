@@ -275,6 +275,15 @@ SELECT /* toldq.Stats */
        count(*) FILTER (WHERE state = 'A' AND till <= unixepoch()) AS expired
 FROM   told;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* toldq.Backlog */
+       count(*) AS ready
+FROM   told
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -445,6 +445,17 @@ SELECT /* recallsq.Stats */
        (unixepoch() - min(since) FILTER (WHERE status = 2)) AS oldest_running
 FROM   tape_recall;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (due, task_id) WHERE status = 1
+SELECT /* recallsq.Backlog */
+       count(*) FILTER (WHERE due <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE due > unixepoch()) AS delayed,
+       (unixepoch() - min(due) FILTER (WHERE due <= unixepoch())) AS oldest_ready
+FROM   tape_recall
+WHERE  status = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

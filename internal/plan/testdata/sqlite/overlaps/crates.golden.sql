@@ -143,6 +143,16 @@ SELECT /* cratesq.Stats */
        count(*) FILTER (WHERE status = 'completed') AS done
 FROM   crates;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE status = 'queued'; it reads others as well
+SELECT /* cratesq.Backlog */
+       count(*) AS ready
+FROM   crates
+WHERE  status = 'queued'
+AND    ((started is null or started <= datetime('now', '-20 minutes')));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

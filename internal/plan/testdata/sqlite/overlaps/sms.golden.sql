@@ -133,6 +133,16 @@ SELECT /* smsq.Stats */
        count(*) FILTER (WHERE sent IS NOT NULL) AS done
 FROM   sms;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE sent IS NULL; it reads others as well
+SELECT /* smsq.Backlog */
+       count(*) AS ready
+FROM   sms
+WHERE  sent IS NULL
+AND    (tries <= 9);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -224,6 +224,15 @@ SELECT /* numberedq.Stats */
        (unixepoch() - min(seen) FILTER (WHERE state NOT IN (0, 1, 2))) AS oldest_running
 FROM   numbered;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 0
+SELECT /* numberedq.Backlog */
+       count(*) AS ready
+FROM   numbered
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

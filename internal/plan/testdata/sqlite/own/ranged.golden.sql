@@ -186,6 +186,15 @@ SELECT /* rangedq.Stats */
        count(*) FILTER (WHERE state = 2) AS failed
 FROM   ranged;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 0
+SELECT /* rangedq.Backlog */
+       count(*) AS ready
+FROM   ranged
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -145,6 +145,16 @@ SELECT /* countedq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   counted;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'; it reads others as well
+SELECT /* countedq.Backlog */
+       count(*) AS ready
+FROM   counted
+WHERE  state = 'new'
+AND    ((select count(*) from counted c where c.host = counted.host and c.state = 'busy') < 3);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

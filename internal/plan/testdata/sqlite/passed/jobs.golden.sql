@@ -152,6 +152,17 @@ SELECT /* jobsq.Stats */
        (unixepoch() - min(run_at) FILTER (WHERE state IS NULL AND (run_at <= unixepoch() OR run_at IS NULL))) AS oldest_ready
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, run_at) WHERE state IS NULL
+SELECT /* jobsq.Backlog */
+       count(*) FILTER (WHERE (run_at <= unixepoch() OR run_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE run_at > unixepoch()) AS delayed,
+       (unixepoch() - min(run_at) FILTER (WHERE (run_at <= unixepoch() OR run_at IS NULL))) AS oldest_ready
+FROM   jobs
+WHERE  state IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

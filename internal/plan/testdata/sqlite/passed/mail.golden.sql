@@ -51,6 +51,15 @@ SELECT /* mailq.Stats */
        count(*) FILTER (WHERE state = 'mailed') AS done
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'done'
+SELECT /* mailq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'done';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

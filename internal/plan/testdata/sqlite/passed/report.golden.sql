@@ -51,6 +51,15 @@ SELECT /* reportq.Stats */
        count(*) FILTER (WHERE reported = 1) AS done
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE reported = 0
+SELECT /* reportq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  reported = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -60,6 +60,18 @@ FROM   jobs
 WHERE  state = 'busy'
 AND    host = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by host
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* settleq.Backlog */
+       host,
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'busy'
+GROUP  BY +host
+ORDER  BY +host;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -52,6 +52,16 @@ SELECT /* sweepq.Stats */
        count(*) FILTER (WHERE state = 'cancelled') AS done
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, run_at) WHERE state IS NULL; it reads others as well
+SELECT /* sweepq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  state IS NULL
+AND    (lower(host) in (select 'gone'));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

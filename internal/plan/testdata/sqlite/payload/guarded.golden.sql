@@ -243,6 +243,15 @@ SELECT /* guardedq.Stats */
        count(*) FILTER (WHERE status = 'running' AND lease_till <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS expired
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE status = 'ready'
+SELECT /* guardedq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  status = 'ready';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -102,6 +102,18 @@ SELECT /* lettersq.StatsOf */
 FROM   letters
 WHERE  box = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by box
+-- locks: none
+-- index: (box, place, id) WHERE state IN ('new', 'busy')
+SELECT /* lettersq.Backlog */
+       box,
+       count(*) AS ready
+FROM   letters
+WHERE  state IN ('new', 'busy')
+GROUP  BY box
+ORDER  BY box;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -85,6 +85,17 @@ SELECT /* messagesq.StatsOf */
 FROM   messages
 WHERE  channel = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by channel
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* messagesq.Backlog */
+       channel,
+       count(*) AS ready
+FROM   messages
+GROUP  BY channel
+ORDER  BY channel;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -103,6 +103,18 @@ SELECT /* urlsq.StatsOf */
 FROM   urls
 WHERE  job = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by job
+-- locks: none
+-- index: (job, id) WHERE processed = 0
+SELECT /* urlsq.Backlog */
+       job,
+       count(*) AS ready
+FROM   urls
+WHERE  processed = 0
+GROUP  BY job
+ORDER  BY job;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -195,6 +195,21 @@ SELECT /* laravelq.StatsOf */
 FROM   jobs
 WHERE  queue = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by queue
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* laravelq.Backlog */
+       queue,
+       count(*) FILTER (WHERE (reserved_at <= unixepoch() - 90 OR reserved_at IS NULL) AND available_at <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE available_at > unixepoch()) AS delayed,
+       (unixepoch() - min(created_at) FILTER (WHERE (reserved_at <= unixepoch() - 90 OR reserved_at IS NULL) AND available_at <= unixepoch())) AS oldest_ready
+FROM   jobs
+GROUP  BY +queue
+HAVING count(*) FILTER (WHERE (reserved_at <= unixepoch() - 90 OR reserved_at IS NULL) AND available_at <= unixepoch()) > 0
+OR     count(*) FILTER (WHERE available_at > unixepoch()) > 0
+ORDER  BY +queue;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

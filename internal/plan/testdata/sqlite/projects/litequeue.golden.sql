@@ -239,6 +239,16 @@ SELECT /* litequeue.Stats */
        avg((done_time - lock_time)) FILTER (WHERE status = 2) AS mean_run
 FROM   main."Queue";
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (in_time, message_id) WHERE status = 0
+SELECT /* litequeue.Backlog */
+       count(*) AS ready,
+       (unixepoch() - min(in_time)) AS oldest_ready
+FROM   main."Queue"
+WHERE  status = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

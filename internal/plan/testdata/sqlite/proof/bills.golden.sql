@@ -144,6 +144,16 @@ SELECT /* billsq.Stats */
        count(*) FILTER (WHERE state = 'C') AS done
 FROM   bills;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'; it reads others as well
+SELECT /* billsq.Backlog */
+       count(*) AS ready
+FROM   bills
+WHERE  state = 'N'
+AND    (exists (select 1 from payers p where p.id = bills.holder and p.paid = 1));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

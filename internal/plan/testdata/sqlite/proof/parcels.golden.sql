@@ -214,6 +214,21 @@ FROM   parcels
 WHERE  depot = ?1
 AND    kind NOT IN (SELECT value FROM json_each(?2));
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by depot and kind
+-- locks: none
+-- index: (depot, grade, size, "no", due, kind) WHERE state = 'N'
+SELECT /* parcelsq.Backlog */
+       depot,
+       kind,
+       count(*) FILTER (WHERE due <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE due > unixepoch()) AS delayed,
+       (unixepoch() - min(due) FILTER (WHERE due <= unixepoch())) AS oldest_ready
+FROM   parcels
+WHERE  state = 'N'
+GROUP  BY +depot, +kind
+ORDER  BY +depot, +kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -144,6 +144,16 @@ SELECT /* mailsq.Stats */
        (unixepoch() - min(inserted) FILTER (WHERE sent = 0)) AS oldest_ready
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE sent = 0
+SELECT /* mailsq.Backlog */
+       count(*) AS ready,
+       (unixepoch() - min(inserted)) AS oldest_ready
+FROM   mails
+WHERE  sent = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -98,6 +98,15 @@ SELECT /* filesq.Stats */
        count(*) FILTER (WHERE done = 1) AS done
 FROM   files;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE done = 0
+SELECT /* filesq.Backlog */
+       count(*) AS ready
+FROM   files
+WHERE  done = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -259,6 +259,15 @@ SELECT /* uploadsq.Stats */
        count(*) FILTER (WHERE state = 'processing' AND seen <= unixepoch() - 25) AS expired
 FROM   uploads;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'queued'
+SELECT /* uploadsq.Backlog */
+       count(*) AS ready
+FROM   uploads
+WHERE  state = 'queued';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

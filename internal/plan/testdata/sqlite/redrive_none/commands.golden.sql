@@ -214,6 +214,15 @@ SELECT /* commandsq.Stats */
        count(*) FILTER (WHERE state = 'A' AND at <= unixepoch()) AS expired
 FROM   commands;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* commandsq.Backlog */
+       count(*) AS ready
+FROM   commands
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

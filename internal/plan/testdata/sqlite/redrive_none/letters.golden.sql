@@ -289,6 +289,15 @@ SELECT /* lettersq.Stats */
        count(*) FILTER (WHERE letters_lease.failed_at IS NOT NULL) AS failed
 FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* lettersq.Backlog */
+       count(*) FILTER (WHERE (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AND letters_lease.attempts < 3)) AS ready,
+       count(*) FILTER (WHERE letters_lease.token IS NULL AND letters_lease.claimed_until > CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS delayed
+FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -275,6 +275,15 @@ SELECT /* jobsq.Stats */
        ((julianday(strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) - julianday(min(since) FILTER (WHERE state = 'busy'))) * 86400.0) AS oldest_running
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* jobsq.Backlog */
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -275,6 +275,19 @@ SELECT /* mailsq.StatsOf */
 FROM   mails
 WHERE  queue = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by queue
+-- locks: none
+-- index: (queue, priority, id) WHERE status IN ('pending', 'retry') AND left_of > 0
+SELECT /* mailsq.Backlog */
+       queue,
+       count(*) AS ready
+FROM   mails
+WHERE  status IN ('pending', 'retry')
+AND    left_of > 0
+GROUP  BY +queue
+ORDER  BY +queue;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -206,6 +206,15 @@ SELECT /* runsq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND till <= unixepoch()) AS expired
 FROM   runs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: runs_new (id) WHERE state = 'new'
+SELECT /* runsq.Backlog */
+       count(*) AS ready
+FROM   runs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -263,6 +263,23 @@ SELECT /* tasksq.StatsOf */
 FROM   tasks
 WHERE  name IN (SELECT value FROM json_each(?1));
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by name
+-- locks: none
+-- index: tasks_failed_at (failed_at); it reads others as well
+SELECT /* tasksq.Backlog */
+       name,
+       count(*) FILTER (WHERE (locked_at <= unixepoch() - 3600 OR locked_at IS NULL) AND run_at <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE run_at > unixepoch()) AS delayed,
+       (unixepoch() - min(run_at) FILTER (WHERE (locked_at <= unixepoch() - 3600 OR locked_at IS NULL) AND run_at <= unixepoch())) AS oldest_ready
+FROM   tasks
+WHERE  failed_at IS NULL
+AND    attempts < 25
+GROUP  BY +name
+HAVING count(*) FILTER (WHERE (locked_at <= unixepoch() - 3600 OR locked_at IS NULL) AND run_at <= unixepoch()) > 0
+OR     count(*) FILTER (WHERE run_at > unixepoch()) > 0
+ORDER  BY +name;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

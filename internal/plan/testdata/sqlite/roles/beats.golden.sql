@@ -171,6 +171,16 @@ SELECT /* beatsq.Stats */
        (unixepoch() - min(beat) FILTER (WHERE status = 'picked' AND beat > unixepoch() - 30)) AS oldest_running
 FROM   beats;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE status IN ('queued', 'picked'); it reads others as well
+SELECT /* beatsq.Backlog */
+       count(*) AS ready
+FROM   beats
+WHERE  status IN ('queued', 'picked')
+AND    (beat <= unixepoch() - 30 OR status = 'queued');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

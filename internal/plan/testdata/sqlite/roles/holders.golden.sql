@@ -152,6 +152,16 @@ SELECT /* holdersq.Stats */
        count(*) FILTER (WHERE done = 1) AS done
 FROM   holders;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE done = 0 AND holder = ''
+SELECT /* holdersq.Backlog */
+       count(*) AS ready
+FROM   holders
+WHERE  done = 0
+AND    holder = '';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -286,6 +286,16 @@ SELECT /* mailsq.Stats */
 FROM   mails
 WHERE  (kind = 'mail');
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE status = 'N' AND kind = 'mail'
+SELECT /* mailsq.Backlog */
+       count(*) AS ready
+FROM   mails
+WHERE  status = 'N'
+AND    (kind = 'mail');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -154,6 +154,17 @@ SELECT /* noticesq.Stats */
        count(*) FILTER (WHERE sent = 1) AS done
 FROM   notices;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE sent = 0 AND paused = 0 AND mark IS NULL
+SELECT /* noticesq.Backlog */
+       count(*) AS ready
+FROM   notices
+WHERE  sent = 0
+AND    paused = 0
+AND    mark IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -193,6 +193,17 @@ SELECT /* secretsq.Stats */
        (unixepoch() - min(due) FILTER (WHERE status = 'N' AND (due <= unixepoch() OR due IS NULL))) AS oldest_ready
 FROM   secrets;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, due) WHERE status = 'N'
+SELECT /* secretsq.Backlog */
+       count(*) FILTER (WHERE (due <= unixepoch() OR due IS NULL)) AS ready,
+       count(*) FILTER (WHERE due > unixepoch()) AS delayed,
+       (unixepoch() - min(due) FILTER (WHERE (due <= unixepoch() OR due IS NULL))) AS oldest_ready
+FROM   secrets
+WHERE  status = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

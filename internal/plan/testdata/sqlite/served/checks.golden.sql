@@ -134,6 +134,16 @@ SELECT /* checksq.Stats */
        count(*) FILTER (WHERE added IS NOT NULL AND "over" = 2) AS done
 FROM   checks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: checks_added (added, "over")
+SELECT /* checksq.Backlog */
+       count(*) AS ready
+FROM   checks
+WHERE  added IS NULL
+AND    "over" = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

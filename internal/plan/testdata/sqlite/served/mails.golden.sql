@@ -145,6 +145,17 @@ SELECT /* mailsq.Stats */
        (unixepoch() - min(due_at) FILTER (WHERE state = 'new' AND due_at <= unixepoch())) AS oldest_ready
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: mails_due (state, due_at, kind)
+SELECT /* mailsq.Backlog */
+       count(*) FILTER (WHERE due_at <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE due_at > unixepoch()) AS delayed,
+       (unixepoch() - min(due_at) FILTER (WHERE due_at <= unixepoch())) AS oldest_ready
+FROM   mails
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -56,6 +56,17 @@ SELECT /* clearq.StatsOf */
 FROM   operation
 WHERE  folder = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by folder
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* clearq.Backlog */
+       folder,
+       count(*) AS ready
+FROM   operation
+GROUP  BY folder
+ORDER  BY folder;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -177,6 +177,18 @@ SELECT /* opsq.StatsOf */
 FROM   operation
 WHERE  account = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by account
+-- locks: none
+-- index: operation_state (state)
+SELECT /* opsq.Backlog */
+       account,
+       count(*) AS ready
+FROM   operation
+WHERE  state IS NULL
+GROUP  BY +account
+ORDER  BY +account;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

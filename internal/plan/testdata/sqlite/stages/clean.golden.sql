@@ -130,6 +130,15 @@ SELECT /* cleanq.Stats */
        count(*) FILTER (WHERE files = 0) AS done
 FROM   orders;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE files = 1
+SELECT /* cleanq.Backlog */
+       count(*) AS ready
+FROM   orders
+WHERE  files = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -146,6 +146,16 @@ SELECT /* mailsq.Stats */
 FROM   messages
 WHERE  (kind = 'mail');
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new' AND kind = 'mail'
+SELECT /* mailsq.Backlog */
+       count(*) AS ready
+FROM   messages
+WHERE  state = 'new'
+AND    (kind = 'mail');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -185,6 +185,15 @@ SELECT /* postq.Stats */
        count(*) FILTER (WHERE state = 'lost') AS failed
 FROM   letters;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* postq.Backlog */
+       count(*) AS ready
+FROM   letters
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

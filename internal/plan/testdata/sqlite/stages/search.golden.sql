@@ -143,6 +143,15 @@ SELECT /* searchq.Stats */
        count(*) FILTER (WHERE state = 'gone') AS failed
 FROM   letters;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'lost'
+SELECT /* searchq.Backlog */
+       count(*) AS ready
+FROM   letters
+WHERE  state = 'lost';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

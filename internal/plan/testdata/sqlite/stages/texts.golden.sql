@@ -146,6 +146,16 @@ SELECT /* textsq.Stats */
 FROM   messages
 WHERE  (kind = 'text');
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new' AND kind = 'text'
+SELECT /* textsq.Backlog */
+       count(*) AS ready
+FROM   messages
+WHERE  state = 'new'
+AND    (kind = 'text');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

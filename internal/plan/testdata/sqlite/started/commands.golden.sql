@@ -199,6 +199,15 @@ SELECT /* commandsq.Stats */
        avg(((ended - begun) / 1000.0)) FILTER (WHERE state = 2) AS mean_run
 FROM   commands;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 0
+SELECT /* commandsq.Backlog */
+       count(*) AS ready
+FROM   commands
+WHERE  state = 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

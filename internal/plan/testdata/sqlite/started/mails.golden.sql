@@ -255,6 +255,15 @@ SELECT /* mailsq.Stats */
        count(*) FILTER (WHERE state = 'F') AS failed
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* mailsq.Backlog */
+       count(*) AS ready
+FROM   mails
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -194,6 +194,15 @@ SELECT /* tasksq.Stats */
        count(*) FILTER (WHERE state = x'6661696c6564') AS failed
 FROM   tasks;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE (state IS NULL OR state = x'66726565')
+SELECT /* tasksq.Backlog */
+       count(*) AS ready
+FROM   tasks
+WHERE  (state IS NULL OR state = x'66726565');
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

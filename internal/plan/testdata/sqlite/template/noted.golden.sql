@@ -310,6 +310,18 @@ SELECT /* notedq.StatsOf */
 FROM   d_mm{{.Channel}}
 WHERE  server_id = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by server_id
+-- locks: none
+-- index: (server_id, message_id, id) WHERE status = 'Q'
+SELECT /* notedq.Backlog */
+       server_id,
+       count(*) AS ready
+FROM   d_mm{{.Channel}}
+WHERE  status = 'Q'
+GROUP  BY server_id
+ORDER  BY server_id;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -226,6 +226,19 @@ SELECT /* wikiq.StatsOf */
 FROM   "{{.Prefix}}job"
 WHERE  job_cmd = ?1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by job_cmd
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* wikiq.Backlog */
+       job_cmd,
+       count(*) AS ready
+FROM   "{{.Prefix}}job"
+WHERE  (job_token_timestamp <= unixepoch() - 3600 OR job_token_timestamp IS NULL)
+AND    job_attempts < 3
+GROUP  BY +job_cmd
+ORDER  BY +job_cmd;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -230,6 +230,20 @@ SELECT /* callsq.StatsOf */
 FROM   calls
 WHERE  timeout = ?2;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by timeout
+-- locks: none
+-- index: (timeout, id) WHERE state IN ('N', 'A'); it reads others as well
+-- arguments: 1: timeout
+SELECT /* callsq.Backlog */
+       timeout,
+       count(*) AS ready
+FROM   calls
+WHERE  state IN ('N', 'A')
+AND    (begun <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER) OR state = 'N')
+GROUP  BY timeout
+ORDER  BY timeout;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

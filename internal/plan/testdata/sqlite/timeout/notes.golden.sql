@@ -190,6 +190,15 @@ SELECT /* notesq.Stats */
        ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(begun) FILTER (WHERE state = 'A')) / 1000.0) AS oldest_running
 FROM   notes;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* notesq.Backlog */
+       count(*) AS ready
+FROM   notes
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

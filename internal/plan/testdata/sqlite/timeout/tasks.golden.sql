@@ -290,6 +290,21 @@ SELECT /* tasksq.StatsOf */
 FROM   tasks
 WHERE  kind = ?2;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (kind, id) WHERE completed IS NULL AND attempts < 3; it reads others as well
+-- arguments: 1: timeout
+SELECT /* tasksq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   tasks
+WHERE  completed IS NULL
+AND    (fetched <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER) OR fetched IS NULL)
+AND    attempts < 3
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -205,6 +205,15 @@ SELECT /* scansq.Stats */
        ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(taken) FILTER (WHERE state = 'busy')) / 1000.0) AS oldest_running
 FROM   scans;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* scansq.Backlog */
+       count(*) AS ready
+FROM   scans
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

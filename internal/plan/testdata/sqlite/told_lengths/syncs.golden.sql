@@ -199,6 +199,15 @@ SELECT /* syncsq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND seen <= CAST((julianday('now') - 2440587.5) * 86400000 - (every + 300) * 1000 AS INTEGER)) AS expired
 FROM   syncs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* syncsq.Backlog */
+       count(*) AS ready
+FROM   syncs
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

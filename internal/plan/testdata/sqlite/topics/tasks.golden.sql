@@ -241,6 +241,23 @@ AND    kind IN (SELECT value FROM json_each(?2))
 AND    (?3 IS NULL OR tenant = ?3)
 AND    (node = ?4 OR node IS NULL);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by queue, kind, tenant and node
+-- locks: none
+-- index: (queue, id, due, kind, tenant, node) WHERE state = 'new'
+SELECT /* tasksq.Backlog */
+       queue,
+       kind,
+       tenant,
+       node,
+       count(*) FILTER (WHERE (due <= unixepoch() OR due IS NULL)) AS ready,
+       count(*) FILTER (WHERE due > unixepoch()) AS delayed,
+       (unixepoch() - min(due) FILTER (WHERE (due <= unixepoch() OR due IS NULL))) AS oldest_ready
+FROM   tasks
+WHERE  state = 'new'
+GROUP  BY +queue, +kind, +tenant, +node
+ORDER  BY +queue, +kind, +tenant, +node;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -179,6 +179,17 @@ SELECT /* dooversq.Stats */
        (unixepoch() - min(at) FILTER (WHERE state = 'new' AND (at <= unixepoch() OR at IS NULL))) AS oldest_ready
 FROM   doovers;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (at, id) WHERE state = 'new'
+SELECT /* dooversq.Backlog */
+       count(*) FILTER (WHERE (at <= unixepoch() OR at IS NULL)) AS ready,
+       count(*) FILTER (WHERE at > unixepoch()) AS delayed,
+       (unixepoch() - min(at) FILTER (WHERE (at <= unixepoch() OR at IS NULL))) AS oldest_ready
+FROM   doovers
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

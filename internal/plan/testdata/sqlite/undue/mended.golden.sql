@@ -189,6 +189,16 @@ SELECT /* mendedq.Stats */
        (unixepoch() - min(at) FILTER (WHERE host IS NOT NULL AND at > unixepoch() - 600)) AS oldest_running
 FROM   mended;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* mendedq.Backlog */
+       count(*) FILTER (WHERE (at <= unixepoch() - 600 OR host IS NULL) AND at <= unixepoch() - 300) AS ready,
+       count(*) FILTER (WHERE at > unixepoch() - 600) AS delayed
+FROM   mended
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

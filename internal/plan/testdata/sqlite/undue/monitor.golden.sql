@@ -206,6 +206,16 @@ SELECT /* monitorq.Stats */
        (unixepoch() - min(at) FILTER (WHERE host IS NOT NULL AND at > unixepoch() - 600)) AS oldest_running
 FROM   monitor;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'new'
+SELECT /* monitorq.Backlog */
+       count(*) FILTER (WHERE (at <= unixepoch() - 600 OR host IS NULL) AND at <= unixepoch() - 300) AS ready,
+       count(*) FILTER (WHERE at > unixepoch() - 600) AS delayed
+FROM   monitor
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

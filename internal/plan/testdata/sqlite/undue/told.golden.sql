@@ -147,6 +147,17 @@ SELECT /* toldq.Stats */
        (unixepoch() - min(at) FILTER (WHERE state = 'new' AND at <= unixepoch())) AS oldest_ready
 FROM   told;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, at) WHERE state = 'new'
+SELECT /* toldq.Backlog */
+       count(*) FILTER (WHERE at <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE at > unixepoch()) AS delayed,
+       (unixepoch() - min(at) FILTER (WHERE at <= unixepoch())) AS oldest_ready
+FROM   told
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -206,6 +206,15 @@ SELECT /* faxesq.Stats */
        count(*) FILTER (WHERE state = 'busy' AND till <= unixepoch()) AS expired
 FROM   faxes;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: the unique key (state, "no")
+SELECT /* faxesq.Backlog */
+       count(*) AS ready
+FROM   faxes
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -277,6 +277,16 @@ SELECT /* eventsq.Stats */
        (unixepoch() - min(held_at) FILTER (WHERE state IN ('waiting', 'busy') AND holder <> '')) AS oldest_running
 FROM   events;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (rank, id) WHERE state = 'waiting' AND holder = ''
+SELECT /* eventsq.Backlog */
+       count(*) AS ready
+FROM   events
+WHERE  state = 'waiting'
+AND    holder = '';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -227,6 +227,17 @@ SELECT /* jobsq.Stats */
        ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(scheduled) FILTER (WHERE state = 'scheduled' AND scheduled <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER))) / 1000.0) AS oldest_ready
 FROM   jobs;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (priority DESC, id, scheduled) WHERE state = 'scheduled'
+SELECT /* jobsq.Backlog */
+       count(*) FILTER (WHERE scheduled <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS ready,
+       count(*) FILTER (WHERE scheduled > CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS delayed,
+       ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(scheduled) FILTER (WHERE scheduled <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER))) / 1000.0) AS oldest_ready
+FROM   jobs
+WHERE  state = 'scheduled';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -254,6 +254,18 @@ SELECT /* mailsq.Stats */
        (unixepoch() - min(due) FILTER (WHERE state = 'new' AND due <= unixepoch() AND tries > 0)) AS oldest_ready
 FROM   mails;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (address) WHERE state = 'new' AND tries > 0
+SELECT /* mailsq.Backlog */
+       count(*) FILTER (WHERE due <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE due > unixepoch()) AS delayed,
+       (unixepoch() - min(due) FILTER (WHERE due <= unixepoch())) AS oldest_ready
+FROM   mails
+WHERE  state = 'new'
+AND    tries > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -108,6 +108,18 @@ FROM   syncs
 WHERE  library = ?1
 AND    object = ?2;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by library and object
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* syncsq.Backlog */
+       library,
+       object,
+       count(*) AS ready
+FROM   syncs
+GROUP  BY library, object
+ORDER  BY library, object;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

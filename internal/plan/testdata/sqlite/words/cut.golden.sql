@@ -130,6 +130,15 @@ SELECT /* cutq.Stats */
        count(*) FILTER (WHERE state = 'D') AS done
 FROM   cut;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* cutq.Backlog */
+       count(*) AS ready
+FROM   cut
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -130,6 +130,15 @@ SELECT /* documentsq.Stats */
        count(*) FILTER (WHERE state = 'D') AS done
 FROM   documents;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* documentsq.Backlog */
+       count(*) AS ready
+FROM   documents
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -243,6 +243,15 @@ SELECT /* heldq.Stats */
        count(*) FILTER (WHERE state = 'A' AND (holder IS NOT NULL AND NOT EXISTS (SELECT 1 FROM processes worker_row WHERE worker_row.name = held.holder AND worker_row.beat > unixepoch() - 300 AND (active = 1)))) AS expired
 FROM   held;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* heldq.Backlog */
+       count(*) AS ready
+FROM   held
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -195,6 +195,16 @@ SELECT /* countedq.Stats */
        count(*) FILTER (WHERE state = 'r' AND tries >= 3) AS failed
 FROM   counted;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'r' AND tries < 3
+SELECT /* countedq.Backlog */
+       count(*) AS ready
+FROM   counted
+WHERE  state = 'r'
+AND    tries < 3;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

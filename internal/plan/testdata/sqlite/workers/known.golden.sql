@@ -195,6 +195,16 @@ SELECT /* knownq.Stats */
        count(*) FILTER (WHERE state = 'r' AND tries >= 3) AS failed
 FROM   known;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'r' AND tries < 3
+SELECT /* knownq.Backlog */
+       count(*) AS ready
+FROM   known
+WHERE  state = 'r'
+AND    tries < 3;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -332,6 +332,18 @@ SELECT /* rendersq.StatsOf */
 FROM   renders
 WHERE  site = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by site
+-- locks: none
+-- index: (state, site)
+SELECT /* rendersq.Backlog */
+       site,
+       count(*) AS ready
+FROM   renders
+WHERE  state = 'N'
+GROUP  BY site
+ORDER  BY site;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

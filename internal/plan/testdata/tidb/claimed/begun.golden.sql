@@ -286,6 +286,16 @@ SELECT /* begunq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 1 THEN since END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   begun;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, start, id)
+SELECT /* begunq.Backlog */
+       count(*) AS ready
+FROM   begun
+WHERE  state = 0
+AND    start IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -234,6 +234,17 @@ SELECT /* askedq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'N' AND run_at <= UTC_TIMESTAMP(6) THEN run_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   asked;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* askedq.Backlog */
+       count(CASE WHEN run_at <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN run_at > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN run_at <= UTC_TIMESTAMP(6) THEN run_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   asked
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

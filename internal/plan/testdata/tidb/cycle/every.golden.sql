@@ -307,6 +307,18 @@ SELECT /* everyq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'N' AND tries > 0 AND (run_at <= UTC_TIMESTAMP(6) OR run_at IS NULL) THEN run_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   every;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id); it reads others as well
+SELECT /* everyq.Backlog */
+       count(CASE WHEN (run_at <= UTC_TIMESTAMP(6) OR run_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN run_at > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (run_at <= UTC_TIMESTAMP(6) OR run_at IS NULL) THEN run_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   every
+WHERE  state = 'N'
+AND    tries > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -346,6 +346,20 @@ SELECT /* guardedq.StatsOf */
 FROM   email_outbox
 WHERE  kind = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: email_ready (state, kind, priority, created_at, msg_id)
+SELECT /* guardedq.Backlog */
+       kind,
+       count(CASE WHEN (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN not_before > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL) THEN created_at END), NOW(6)) / 1000000 AS oldest_ready
+FROM   email_outbox
+WHERE  state = 'N'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -329,6 +329,15 @@ SELECT /* settledq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'busy' THEN taken_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   exports;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* settledq.Backlog */
+       count(*) AS ready
+FROM   exports
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -184,6 +184,18 @@ SELECT /* endedq.StatsOf */
 FROM   ended
 WHERE  topic = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by topic
+-- locks: none
+-- index: state_topic (state, topic)
+SELECT /* endedq.Backlog */
+       topic,
+       count(*) AS ready
+FROM   ended
+WHERE  state = 'r'
+GROUP  BY topic
+ORDER  BY topic;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

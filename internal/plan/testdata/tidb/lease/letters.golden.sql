@@ -388,6 +388,20 @@ SELECT /* lettersq.StatsOf */
 FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id
 WHERE  letters.kind = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* lettersq.Backlog */
+       letters.kind,
+       count(CASE WHEN (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= UTC_TIMESTAMP(6) AND letters_lease.attempts < 5) THEN 1 END) AS ready,
+       count(CASE WHEN letters_lease.token IS NULL AND letters_lease.claimed_until > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`
+FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id
+GROUP  BY letters.kind
+HAVING count(CASE WHEN (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= UTC_TIMESTAMP(6) AND letters_lease.attempts < 5) THEN 1 END) > 0
+OR     count(CASE WHEN letters_lease.token IS NULL AND letters_lease.claimed_until > UTC_TIMESTAMP(6) THEN 1 END) > 0
+ORDER  BY letters.kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

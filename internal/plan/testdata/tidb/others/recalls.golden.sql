@@ -426,6 +426,17 @@ SELECT /* recallsq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN status = 2 THEN since END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
 FROM   tape_recall;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, due, task_id)
+SELECT /* recallsq.Backlog */
+       count(CASE WHEN due <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN due > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN due <= UTC_TIMESTAMP(6) THEN due END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   tape_recall
+WHERE  status = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -82,6 +82,17 @@ SELECT /* drawsq.StatsOf */
 FROM   draws
 WHERE  topic = ?;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by topic
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* drawsq.Backlog */
+       topic,
+       count(*) AS ready
+FROM   draws
+GROUP  BY topic
+ORDER  BY topic;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

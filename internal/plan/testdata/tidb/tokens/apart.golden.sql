@@ -166,6 +166,15 @@ SELECT /* apartq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   apart;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, id)
+SELECT /* apartq.Backlog */
+       count(*) AS ready
+FROM   apart
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

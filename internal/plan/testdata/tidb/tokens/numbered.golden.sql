@@ -190,6 +190,15 @@ SELECT /* numberedq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   numbered;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: state_handle (state, handle)
+SELECT /* numberedq.Backlog */
+       count(*) AS ready
+FROM   numbered
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

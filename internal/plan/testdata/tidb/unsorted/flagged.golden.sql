@@ -174,6 +174,16 @@ SELECT /* flaggedq.Stats */
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (flags % 8 = 0) AND due <= UTC_TIMESTAMP(6) THEN due END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
 FROM   flagged;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* flaggedq.Backlog */
+       count(CASE WHEN (flags % 8 = 0) AND due <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN due > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (flags % 8 = 0) AND due <= UTC_TIMESTAMP(6) THEN due END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   flagged;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -169,6 +169,15 @@ SELECT /* urgentq.Stats */
        count(CASE WHEN state = 'D' THEN 1 END) AS done
 FROM   urgent;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state)
+SELECT /* urgentq.Backlog */
+       count(*) AS ready
+FROM   urgent
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -315,6 +315,16 @@ SELECT /* eventsq.Stats */
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state IN ('waiting', 'busy') AND holder <> '' THEN held_at END) AS SIGNED) AS oldest_running
 FROM   events;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state, holder, place, id)
+SELECT /* eventsq.Backlog */
+       count(*) AS ready
+FROM   events
+WHERE  state = 'waiting'
+AND    holder = '';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -178,6 +178,15 @@ SELECT /* urlsq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   urls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (state)
+SELECT /* urlsq.Backlog */
+       count(*) AS ready
+FROM   urls
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

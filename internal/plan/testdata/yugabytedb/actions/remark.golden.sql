@@ -63,6 +63,18 @@ FROM   jobs
 WHERE  state = 'new'
 AND    host = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by host
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* remarkq.Backlog */
+       host,
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'new'
+GROUP  BY host
+ORDER  BY host;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

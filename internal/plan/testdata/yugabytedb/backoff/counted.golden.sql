@@ -225,6 +225,18 @@ SELECT /* countedq.Stats */
        (floor(extract(epoch FROM now()))::bigint - min(run_at) FILTER (WHERE state = 'N' AND run_at <= floor(extract(epoch FROM now()))::bigint AND tries > 0)) AS oldest_ready
 FROM   counted;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0
+SELECT /* countedq.Backlog */
+       count(*) FILTER (WHERE run_at <= floor(extract(epoch FROM now()))::bigint) AS ready,
+       count(*) FILTER (WHERE run_at > floor(extract(epoch FROM now()))::bigint) AS delayed,
+       (floor(extract(epoch FROM now()))::bigint - min(run_at) FILTER (WHERE run_at <= floor(extract(epoch FROM now()))::bigint)) AS oldest_ready
+FROM   counted
+WHERE  state = 'N'
+AND    tries > 0;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

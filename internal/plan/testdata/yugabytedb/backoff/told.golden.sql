@@ -235,6 +235,17 @@ SELECT /* toldq.Stats */
        extract(epoch FROM now() - min(run_at) FILTER (WHERE state = 'N' AND (run_at <= now() OR run_at IS NULL))) AS oldest_ready
 FROM   told;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* toldq.Backlog */
+       count(*) FILTER (WHERE (run_at <= now() OR run_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE (run_at <= now() OR run_at IS NULL))) AS oldest_ready
+FROM   told
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -193,6 +193,15 @@ SELECT /* actionsq.Stats */
        count(*) FILTER (WHERE state = 'E') AS failed
 FROM   actions;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE state = 'N'
+SELECT /* actionsq.Backlog */
+       count(*) AS ready
+FROM   actions
+WHERE  state = 'N';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -453,6 +453,17 @@ SELECT /* recallsq.Stats */
        extract(epoch FROM now() - min(since) FILTER (WHERE status = 2)) AS oldest_running
 FROM   tape_recall;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (due, task_id) WHERE status = 1
+SELECT /* recallsq.Backlog */
+       count(*) FILTER (WHERE due <= now()) AS ready,
+       count(*) FILTER (WHERE due > now()) AS delayed,
+       extract(epoch FROM now() - min(due) FILTER (WHERE due <= now())) AS oldest_ready
+FROM   tape_recall
+WHERE  status = 1;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

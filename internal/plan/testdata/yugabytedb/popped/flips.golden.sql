@@ -105,6 +105,16 @@ SELECT /* flipsq.Stats */
        count(*) FILTER (WHERE processed IS NOT NULL) AS done
 FROM   flips;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE processed IS NULL; it reads others as well
+SELECT /* flipsq.Backlog */
+       count(*) AS ready
+FROM   flips
+WHERE  processed IS NULL
+AND    (until_at > now() OR until_at IS NULL);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -102,6 +102,18 @@ SELECT /* urlsq.StatsOf */
 FROM   urls
 WHERE  job = $1;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by job
+-- locks: none
+-- index: (job, id) WHERE processed = false
+SELECT /* urlsq.Backlog */
+       job,
+       count(*) AS ready
+FROM   urls
+WHERE  processed = false
+GROUP  BY job
+ORDER  BY job;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -240,6 +240,16 @@ SELECT /* filesq.Stats */
 FROM   files
 WHERE  (is_deleted = false);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (file_id, data_type) WHERE pending = 'yes'; it reads others as well
+SELECT /* filesq.Backlog */
+       count(*) AS ready
+FROM   files
+WHERE  pending = 'yes'
+AND    (is_deleted = false);
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -172,6 +172,15 @@ SELECT /* newer.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   urls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (priority DESC, id) WHERE state = 'new'
+SELECT /* newer.Backlog */
+       count(*) AS ready
+FROM   urls
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -173,6 +173,15 @@ SELECT /* urlsq.Stats */
        count(*) FILTER (WHERE state = 'done') AS done
 FROM   urls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (priority DESC, id) WHERE state = 'new'
+SELECT /* urlsq.Backlog */
+       count(*) AS ready
+FROM   urls
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -346,6 +346,20 @@ SELECT /* storedms2019.Stats */
 FROM   jobs;
 GO
 
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (status, id)
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_backlog
+AS
+SELECT /* storedms2019.Backlog */
+       count(*) AS ready,
+       DATEDIFF_BIG(millisecond, min(enqueued_at), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_ready
+FROM   jobs
+WHERE  status = 'ready';
+GO
+
 -- peek: ready rows, as a claim would take them
 -- locks: none
 -- index: (status, id)

@@ -18,6 +18,7 @@ FROM   (
                   ('jobs_enqueue'),
                   ('jobs_enqueue_many'),
                   ('jobs_stats'),
+                  ('jobs_backlog'),
                   ('jobs_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL

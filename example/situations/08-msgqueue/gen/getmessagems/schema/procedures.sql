@@ -312,6 +312,23 @@ FROM   dbo.MsgQueue
 WHERE  MsgTypeCode = CONVERT(varchar(8000), @msgTypeCode);
 GO
 
+-- backlog: counts the rows that wait, by MsgTypeCode
+-- locks: none
+-- index: IX_MsgQueue_New (MsgTypeCode, CreateTime, MsgQueueId) WHERE State = 'N'
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE dbo.MsgQueue_backlog
+AS
+SELECT /* getmessagems.Backlog */
+       MsgTypeCode,
+       count(*) AS ready,
+       DATEDIFF_BIG(millisecond, min(CreateTime), GETDATE()) / 1000.0 AS oldest_ready
+FROM   dbo.MsgQueue
+WHERE  State = 'N'
+GROUP  BY MsgTypeCode
+ORDER  BY MsgTypeCode;
+GO
+
 -- peek: ready rows, as a claim would take them
 -- locks: none
 -- index: IX_MsgQueue_New (MsgTypeCode, CreateTime, MsgQueueId) WHERE State = 'N'

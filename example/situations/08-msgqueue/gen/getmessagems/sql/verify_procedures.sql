@@ -17,6 +17,7 @@ FROM   (
                   ('dbo.MsgQueue_enqueue_many'),
                   ('dbo.MsgQueue_stats'),
                   ('dbo.MsgQueue_stats_of'),
+                  ('dbo.MsgQueue_backlog'),
                   ('dbo.MsgQueue_peek')
        ) AS want (name)
 WHERE  OBJECT_ID(want.name, 'P') IS NULL
