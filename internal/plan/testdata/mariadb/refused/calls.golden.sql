@@ -136,6 +136,18 @@ SELECT /* callsq.StatsOf */
 FROM   calls
 WHERE  (kind = ? OR kind IS NULL);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: calls_next (state, id)
+SELECT /* callsq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   calls
+WHERE  state = 'new'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

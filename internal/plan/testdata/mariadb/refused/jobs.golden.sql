@@ -304,6 +304,18 @@ SELECT /* jobsq.StatsOf */
 FROM   jobs
 WHERE  kind IN (?);
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: jobs_next (state, id)
+SELECT /* jobsq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   jobs
+WHERE  state = 'new'
+GROUP  BY kind
+ORDER  BY kind;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
