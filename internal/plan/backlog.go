@@ -103,7 +103,7 @@ func (b *builder) backlog(topics []*schema.Column) (back *Backlog, by string) {
 		v.Figures = append(v.Figures, s.readOne(b.fields[c]))
 		v.Groups = append(v.Groups, dialect.Fill(cmp.Or(column, "{column}"), "column", s.column(c)))
 		names = append(names, plainText(c.Name))
-		back.Topics = append(back.Topics, b.topicField(c))
+		back.Topics = append(back.Topics, b.topicField(c, topics))
 	}
 	v.Figures = append(v.Figures, s.labelled(told, topics)...)
 	v.Where, v.Table = told.where, v.Table+scan+claims+s.apply()
@@ -166,13 +166,14 @@ func (told figures) some() string {
 
 // topicField returns the field of Backlog for a topic: that of Job, unless a figure is called so. It may be null
 // where the column may, whatever the rows of jobs have there.
-func (b *builder) topicField(c *schema.Column) *Field {
+func (b *builder) topicField(c *schema.Column, topics []*schema.Column) *Field {
 	f := *b.fields[c]
 	if job := b.jobField(c); job != nil {
 		f.Null = f.Null || job.Null
 	}
 	f.Null = f.Null || !c.NotNull
-	if slices.Contains(waiting, f.Name) {
+	other := func(of *schema.Column) bool { return of != c && b.fields[of].Name == f.Name }
+	for slices.Contains(waiting, f.Name) || f.Name != b.fields[c].Name && slices.ContainsFunc(topics, other) {
 		f.Name += "Value"
 	}
 	return &f

@@ -1572,7 +1572,7 @@ func (s *scope) labelled(told figures, beside []*schema.Column) []string {
 	var texts []string
 	for i, f := range told.fields {
 		name := snake(f.Name)
-		if slices.ContainsFunc(beside, func(c *schema.Column) bool { return strings.EqualFold(c.Name, name) }) {
+		for slices.ContainsFunc(beside, func(c *schema.Column) bool { return strings.EqualFold(c.Name, name) }) {
 			name += "_rows"
 		}
 		texts = append(texts, told.texts[i]+" AS "+s.d.Ident(s.d.Fold(name)))

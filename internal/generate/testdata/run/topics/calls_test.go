@@ -32,8 +32,8 @@ func TestBacklog(t *testing.T) {
 		{"a", "2026-01-02", 2, 1, 100},
 	} {
 		ready, at := "", ""
-		if b := got[i]; b.ReadyValue != nil {
-			ready = *b.ReadyValue
+		if b := got[i]; b.ReadyValueValue != nil {
+			ready = *b.ReadyValueValue
 		}
 		if b := got[i]; b.At != nil {
 			at = b.At.Format("2006-01-02")

@@ -36,7 +36,7 @@
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
 -- index: the primary key (id)
--- arguments: 1: param id *int64, 2: param ready string, 3: param numberPrefix string, 4: param maxCost int64, 5: param atValue *time.Time, 6: limit
+-- arguments: 1: param id *int64, 2: param ready string, 3: param numberPrefix string, 4: param maxCost int64, 5: param atValue *time.Time, 6: param readyValue *string, 7: param readyRows *string, 8: limit
 UPDATE /* callsq.Claim */ calls
 SET    till = unixepoch() + 300
 WHERE  id IN (
@@ -49,15 +49,17 @@ WHERE  id IN (
            AND    substr(number, 1, length(?3)) = ?3
            AND    cost <= ?4
            AND    (?5 IS NULL OR at = ?5)
+           AND    (?6 IS NULL OR ready_value = ?6)
+           AND    (?7 IS NULL OR ready_rows = ?7)
            ORDER  BY id
-           LIMIT  ?6)
-RETURNING id, ready, number, cost, at, made, due, till;
+           LIMIT  ?8)
+RETURNING id, ready, number, cost, at, ready_value, ready_rows, made, due, till;
 
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
 -- index: the primary key (id)
--- arguments: 1: param id *int64, 2: param ready string, 3: param numberPrefix string, 4: param maxCost int64, 5: param atValue *time.Time
+-- arguments: 1: param id *int64, 2: param ready string, 3: param numberPrefix string, 4: param maxCost int64, 5: param atValue *time.Time, 6: param readyValue *string, 7: param readyRows *string
 UPDATE /* callsq.Claim */ calls
 SET    till = unixepoch() + 300
 WHERE  id = (
@@ -70,9 +72,11 @@ WHERE  id = (
            AND    substr(number, 1, length(?3)) = ?3
            AND    cost <= ?4
            AND    (?5 IS NULL OR at = ?5)
+           AND    (?6 IS NULL OR ready_value = ?6)
+           AND    (?7 IS NULL OR ready_rows = ?7)
            ORDER  BY id
            LIMIT  1)
-RETURNING id, ready, number, cost, at, made, due, till;
+RETURNING id, ready, number, cost, at, ready_value, ready_rows, made, due, till;
 
 -- sql/complete.sql
 -- complete: running to done
@@ -147,26 +151,29 @@ RETURNING id, till;
 -- sql/enqueue.sql
 -- enqueue: a new row, ready when it is due
 -- locks: the database for writing, while the statement runs
--- arguments: 1: new Ready, 2: new Number, 3: new Cost, 4: new At, 5: new Due
+-- arguments: 1: new Ready, 2: new Number, 3: new Cost, 4: new At, 5: new ReadyValue, 6: new ReadyRows, 7: new Due
 INSERT /* callsq.Enqueue */ INTO calls
-       (ready, number, cost, at, made, due)
-VALUES (?1, ?2, ?3, ?4, unixepoch(), ?5)
+       (ready, number, cost, at, ready_value, ready_rows, made, due)
+VALUES (?1, ?2, ?3, ?4, coalesce(?5, ''), coalesce(?6, ''), unixepoch(), ?7)
 RETURNING id;
 
 -- sql/enqueue_many.sql
 -- enqueue: new rows, ready when they are due, in the order given
 -- locks: the database for writing, while the statement runs
--- arguments: 1: new_all Ready Number Cost At Due
+-- arguments: 1: new_all Ready Number Cost At ReadyValue ReadyRows Due
 INSERT /* callsq.EnqueueMany */ INTO calls
-       (ready, number, cost, at, made, due)
-SELECT ready_new, number_new, cost_new, at_new, unixepoch(), due_new
+       (ready, number, cost, at, ready_value, ready_rows, made, due)
+SELECT ready_new, number_new, cost_new, at_new, coalesce(ready_value_new, ''),
+       coalesce(ready_rows_new, ''), unixepoch(), due_new
 FROM   (
            SELECT key AS job_order,
                   json_extract(value, '$[0]') AS ready_new,
                   json_extract(value, '$[1]') AS number_new,
                   json_extract(value, '$[2]') AS cost_new,
                   json_extract(value, '$[3]') AS at_new,
-                  json_extract(value, '$[4]') AS due_new
+                  json_extract(value, '$[4]') AS ready_value_new,
+                  json_extract(value, '$[5]') AS ready_rows_new,
+                  json_extract(value, '$[6]') AS due_new
            FROM   json_each(?1)
        ) AS job
 WHERE  true
@@ -186,10 +193,10 @@ SELECT /* callsq.Stats */
 FROM   calls;
 
 -- sql/stats_of.sql
--- stats: counts by state the rows that a claim with the same id, ready, number, cost and at is for
+-- stats: counts by state the rows that a claim with the same id, ready, number, cost, at, ready_value and ready_rows is for
 -- locks: none
 -- index: none; it reads the whole table
--- arguments: 1: param id *int64, 2: param ready string, 3: param numberPrefix string, 4: param maxCost int64, 5: param atValue *time.Time
+-- arguments: 1: param id *int64, 2: param ready string, 3: param numberPrefix string, 4: param maxCost int64, 5: param atValue *time.Time, 6: param readyValue *string, 7: param readyRows *string
 SELECT /* callsq.StatsOf */
        count(*) FILTER (WHERE (till <= unixepoch() OR till IS NULL) AND (due <= unixepoch() OR due IS NULL)) AS ready,
        count(*) FILTER (WHERE till IS NOT NULL AND till > unixepoch()) AS running,
@@ -201,31 +208,35 @@ WHERE  (?1 IS NULL OR id = ?1)
 AND    (ready = ?2 OR ready IS NULL)
 AND    substr(number, 1, length(?3)) = ?3
 AND    cost <= ?4
-AND    (?5 IS NULL OR at = ?5);
+AND    (?5 IS NULL OR at = ?5)
+AND    (?6 IS NULL OR ready_value = ?6)
+AND    (?7 IS NULL OR ready_rows = ?7);
 
 -- sql/backlog.sql
--- backlog: counts the rows that wait, by ready and at
+-- backlog: counts the rows that wait, by ready, at, ready_value and ready_rows
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* callsq.Backlog */
        ready,
        at,
-       count(*) FILTER (WHERE (till <= unixepoch() OR till IS NULL) AND (due <= unixepoch() OR due IS NULL)) AS ready_rows,
+       ready_value,
+       ready_rows,
+       count(*) FILTER (WHERE (till <= unixepoch() OR till IS NULL) AND (due <= unixepoch() OR due IS NULL)) AS ready_rows_rows,
        count(*) FILTER (WHERE due > unixepoch()) AS delayed,
        (unixepoch() - min(made) FILTER (WHERE (till <= unixepoch() OR till IS NULL) AND (due <= unixepoch() OR due IS NULL))) AS oldest_ready
 FROM   calls
-GROUP  BY ready, at
+GROUP  BY ready, at, ready_value, ready_rows
 HAVING count(*) FILTER (WHERE (till <= unixepoch() OR till IS NULL) AND (due <= unixepoch() OR due IS NULL)) > 0
 OR     count(*) FILTER (WHERE due > unixepoch()) > 0
-ORDER  BY ready, at;
+ORDER  BY ready, at, ready_value, ready_rows;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
 -- index: the primary key (id)
--- arguments: 1: param id *int64, 2: param ready string, 3: param numberPrefix string, 4: param maxCost int64, 5: param atValue *time.Time, 6: limit
+-- arguments: 1: param id *int64, 2: param ready string, 3: param numberPrefix string, 4: param maxCost int64, 5: param atValue *time.Time, 6: param readyValue *string, 7: param readyRows *string, 8: limit
 SELECT /* callsq.Peek */
-       id, ready, number, cost, at, made, due
+       id, ready, number, cost, at, ready_value, ready_rows, made, due
 FROM   calls
 WHERE  (till <= unixepoch() OR till IS NULL)
 AND    (due <= unixepoch() OR due IS NULL)
@@ -234,8 +245,10 @@ AND    (ready = ?2 OR ready IS NULL)
 AND    substr(number, 1, length(?3)) = ?3
 AND    cost <= ?4
 AND    (?5 IS NULL OR at = ?5)
+AND    (?6 IS NULL OR ready_value = ?6)
+AND    (?7 IS NULL OR ready_rows = ?7)
 ORDER  BY id
-LIMIT  ?6;
+LIMIT  ?8;
 
 -- sql/verify_version.sql
 -- verify: version
@@ -258,6 +271,8 @@ WITH /* callsq.Verify */ want (name, type) AS (
            ('number', 'TEXT'),
            ('cost', 'INTEGER'),
            ('at', 'TEXT'),
+           ('ready_value', 'TEXT'),
+           ('ready_rows', 'TEXT'),
            ('made', 'INTEGER'),
            ('due', 'INTEGER'),
            ('till', 'INTEGER')

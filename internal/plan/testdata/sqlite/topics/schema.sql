@@ -23,6 +23,8 @@ CREATE TABLE calls (
     number TEXT NOT NULL,       -- qgen:topic prefix
     cost   INTEGER NOT NULL,    -- qgen:topic max
     at     TEXT,                -- qgen:topic optional
+    ready_value TEXT DEFAULT '' NOT NULL, -- qgen:topic optional
+    ready_rows TEXT DEFAULT '' NOT NULL,  -- qgen:topic optional
     made   INTEGER NOT NULL,    -- qgen:enqueued as=epoch
     due    INTEGER,             -- qgen:due as=epoch
     till   INTEGER              -- qgen:lease as=epoch length=5m
