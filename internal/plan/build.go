@@ -120,6 +120,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 	b.noteCollisions()
 	b.comeBack()
 	b.noteFrees()
+	b.noteSwitches()
 	b.noteTokenEach()
 	ready.noteNulls()
 	ready.buildIndexes()

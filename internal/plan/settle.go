@@ -802,6 +802,45 @@ func (b *builder) awaited(name queue.StateName) bool {
 	return true
 }
 
+// noteSwitches tells where a step writes what ready rows have to a column of which no other state says anything:
+// what somebody switched off meanwhile would be on again.
+func (b *builder) noteSwitches() {
+	asked := map[*schema.Column]int{}
+	for _, state := range b.spec.States {
+		of := map[*schema.Column]bool{}
+		for _, t := range state.Tests {
+			for _, alternative := range t.Alternatives() {
+				of[alternative.Column] = true
+			}
+		}
+		for c := range of {
+			asked[c]++
+		}
+	}
+	for _, t := range b.stateTests(queue.Ready) {
+		c := t.Column
+		if c == nil || asked[c] > 1 || len(b.spec.States) < 2 || !equality(t) || t.Values[0].Kind != queue.Literal {
+			continue
+		}
+		var steps []string
+		for _, name := range []queue.TransitionName{queue.Retry, queue.Release, queue.Recover, queue.Redrive} {
+			step := b.spec.Transitions[name]
+			if step != nil && slices.ContainsFunc(step.Writes, func(w queue.Write) bool {
+				return w.Column == c && w.Value.Kind == queue.Literal && w.Value.Pos == t.Values[0].Pos
+			}) {
+				steps = append(steps, operations[name])
+			}
+		}
+		if len(steps) == 0 {
+			continue
+		}
+		s := b.newScope()
+		is := s.readable([]string{s.test(t)}, "")
+		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("what makes a row ready again (%s) writes %s, whatever stood there meanwhile: where that column only keeps a job from being claimed, ready_if: \"%s\" asks it, and no step writes it",
+			strings.Join(slices.Compact(steps), ", "), is, is))
+	}
+}
+
 // noteFrees warns where Recover of this queue or of an earlier one over the table may take what runs
 // in the other.
 func (b *builder) noteFrees() {

@@ -34,6 +34,7 @@
 -- note: on retry, column "state" gets 'RETRYING' as qgen:on says, not null as qgen:status would
 -- note: on recover, column "state" gets 'RETRYING' as qgen:on says, not null as qgen:status would
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+-- note: what makes a row ready again (Redrive) writes gone = 0, whatever stood there meanwhile: where that column only keeps a job from being claimed, ready_if: "gone = 0" asks it, and no step writes it
 
 -- sql/claim.sql
 -- claim: ready to running
