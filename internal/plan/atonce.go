@@ -47,6 +47,9 @@ func (b *builder) isOne(t *queue.Transition) bool {
 		if verb := verbs[c.Known]; verb != "" && verb+c.Verb != "insertinsert" {
 			return false // what one part has written another does not see
 		}
+		if t.Delete && b.mayLeave(c) {
+			return false
+		}
 		verbs[c.Known] = c.Verb
 		for _, v := range slices.Concat(c.Set, c.Where) {
 			if v.Value.Kind == queue.SQLExpr && !b.looksNowhere(v.Value.Text) {
@@ -64,6 +67,25 @@ func (b *builder) isOne(t *queue.Transition) bool {
 // the jobs tell: where no job is left, nothing is added up.
 func countsByJob(c *queue.Companion) bool {
 	return len(parted([]*queue.Companion{c})) == 1 && slices.ContainsFunc(c.Where, func(w queue.CompanionValue) bool { return w.OfJob && !fixed(w) })
+}
+
+// mayLeave reports whether an entry of a step that deletes the row of its job may leave others behind that
+// name that row. Who adds one, by a foreign key or by a lock of its own, may hold the row when the statement
+// begins, which waits and then does not see what was added meanwhile: the server refuses it, or the other row
+// stays for ever. Statements of their own see it, behind the one that locks the row. Counts and the like, found
+// by what several jobs may have, are no matter of that row; nor does who adds a row that names one which
+// stays wait for a step that leaves its key alone, in whatever form that is.
+func (b *builder) mayLeave(c *queue.Companion) bool {
+	if c.Verb != "update" {
+		return c.Verb == "delete"
+	}
+	own := b.spec.Table
+	return slices.ContainsFunc(c.Where, func(w queue.CompanionValue) bool {
+		of := w.Value.Other
+		inKey := func(k *schema.Key) bool { return slices.Contains(k.Columns, of) }
+		return w.OfJob && !fixed(w) && (of == nil || slices.ContainsFunc(b.pkg.Key, func(f *Field) bool { return b.columnOf(f) == of }) ||
+			own.PrimaryKey != nil && inKey(own.PrimaryKey) || slices.ContainsFunc(own.Uniques, inKey))
+	})
 }
 
 // mayFire reports whether a trigger may look at what a statement does, or change it.

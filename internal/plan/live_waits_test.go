@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -258,6 +259,92 @@ func TestOneStatementWritesOtherTablesAsTheyAre(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A step that deletes the row of its job and what names it in another table finds there what was committed
+// while it waited for the row.
+func TestRowsThatNameADeletedJobGoWithIt(t *testing.T) {
+	for _, live := range []string{"postgres10", "postgres18"} {
+		for _, key := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/foreign key %v", live, key), func(t *testing.T) {
+				c, db := liveCase(t, live, "postgresql", "discard")
+				first := "SELECT FROM jobs WHERE ref = 1 FOR UPDATE" // who adds a part
+				if key {
+					first = "ALTER TABLE parts ADD FOREIGN KEY (job) REFERENCES jobs"
+					if _, err := db.Exec(first); err != nil {
+						t.Fatal(err)
+					}
+					first = "SELECT"
+				}
+				if _, err := db.Exec("INSERT INTO jobs (ref, status, job_data, till) VALUES (1, 3, 'x', '2030-01-01')"); err != nil {
+					t.Fatal(err)
+				}
+				holder, err := db.Begin()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = holder.Rollback() }()
+				for _, text := range []string{first, "INSERT INTO parts (job) VALUES (1)"} {
+					if _, err := holder.Exec(text); err != nil {
+						t.Fatal(err)
+					}
+				}
+				ended := make(chan error, 1)
+				go func() {
+					ended <- settleOnce(t, db, c.variants(t, nil)["jobs"].Outcomes[0].Settle, map[string]any{"ref": "{1}", "till": "{2030-01-01}"})
+				}()
+				stillWaits(t, ended, "Discard did not wait for the row of its job")
+				if err := holder.Commit(); err != nil {
+					t.Fatal(err)
+				}
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+				var jobs, parts int
+				if err := db.QueryRow("SELECT (SELECT count(*) FROM jobs), (SELECT count(*) FROM parts)").Scan(&jobs, &parts); err != nil {
+					t.Fatal(err)
+				}
+				if jobs+parts > 0 {
+					t.Errorf("%d jobs and %d parts are there still", jobs, parts)
+				}
+			})
+		}
+	}
+}
+
+// settleOnce runs what an operation over claimed jobs sends, in a transaction: values are its arguments by
+// the column for which they are.
+func settleOnce(t *testing.T, db *sql.DB, st *Settle, values map[string]any) error {
+	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := settleIn(tx, st, values); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// settleIn is settleOnce in a transaction that stays open.
+func settleIn(tx *sql.Tx, st *Settle, values map[string]any) error {
+	for _, s := range slices.Concat([]*Statement{st.Lock}, st.With, []*Statement{st.Statement}, st.Behind) {
+		if s == nil {
+			continue
+		}
+		var args []any
+		for _, a := range s.Args {
+			value := values[a.Field.Column]
+			if a.Kind == ArgList {
+				value = strings.Trim(fmt.Sprint(value), "{}")
+			}
+			args = append(args, value)
+		}
+		if _, err := tx.Exec(s.Text(), args...); err != nil {
+			return fmt.Errorf("%w\n%s", err, s.SQL)
+		}
+	}
+	return nil
 }
 
 // stillWaits fails the test, saying why, where what runs beside it is done within 300 ms.

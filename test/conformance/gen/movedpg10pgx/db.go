@@ -166,6 +166,23 @@ func (q *Queue) settle(ctx context.Context, op string, jobs []Job, text string, 
 	return lost(op, jobs, found)
 }
 
+// settleWith runs write in a transaction: it locks the rows of jobs where the claim is still
+// theirs, changes them and what belongs to them in other tables, and returns their keys. The
+// other jobs are lost.
+func (q *Queue) settleWith(ctx context.Context, op string, jobs []Job, write func(db DBTX) ([]Key, error)) (err error) {
+	var found []Key
+	ctx = q.hook.Before(ctx, op)
+	defer func() { q.hook.After(ctx, op, len(found), err) }()
+	err = q.transact(ctx, op, func(db DBTX) (err error) {
+		found, err = write(db)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return lost(op, jobs, found)
+}
+
 // stillHeld returns those of jobs whose rows are among found, each claim once.
 func stillHeld[J interface {
 	Key() Key

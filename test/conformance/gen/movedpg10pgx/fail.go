@@ -13,6 +13,18 @@ var (
 	retryFile string
 	retrySQL  = statement(retryFile)
 
+	//go:embed sql/fail_lock.sql
+	failLockFile string
+	failLockSQL  = statement(failLockFile)
+
+	//go:embed sql/fail_move.sql
+	failMoveFile string
+	failMoveSQL  = statement(failMoveFile)
+
+	//go:embed sql/fail_delete_parts.sql
+	failDeletePartsFile string
+	failDeletePartsSQL  = statement(failDeletePartsFile)
+
 	//go:embed sql/fail.sql
 	failFile string
 	failSQL  = statement(failFile)
@@ -29,7 +41,8 @@ var (
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
 // all. After an error it may be called again.
 //
-// Its SQL is sql/retry.sql and sql/fail.sql.
+// Its SQL is sql/retry.sql, sql/fail_lock.sql, sql/fail_move.sql, sql/fail_delete_parts.sql and
+// sql/fail.sql.
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	failures := int(job.Tries)
@@ -42,11 +55,40 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 		q.low.lower(job.ID)
 		return err
 	}
-	return q.settle(ctx, "fail", jobs, failSQL,
-		column(jobs, func(j Job) int64 { return j.ID }),
-		column(jobs, func(j Job) string { return j.Token }),
-		errorText(cause, 0),
-	)
+	return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
+		found, err = query(ctx, db, scanKey, failLockSQL,
+			column(jobs, func(j Job) int64 { return j.ID }),
+			column(jobs, func(j Job) string { return j.Token }),
+		)
+		if err != nil || len(found) == 0 {
+			return nil, err
+		}
+		held := stillHeld(jobs, found)
+		if _, err := exec(ctx, db, failMoveSQL,
+			errorText(cause, 0),
+			column(held, func(j Job) int64 { return j.ID }),
+			column(held, func(j Job) string { return j.Token }),
+		); err != nil {
+			return nil, err
+		}
+		if _, err := exec(ctx, db, failDeletePartsSQL,
+			column(held, func(j Job) int64 { return j.ID }),
+			column(held, func(j Job) string { return j.Token }),
+		); err != nil {
+			return nil, err
+		}
+		written, err := query(ctx, db, scanKey, failSQL,
+			column(held, func(j Job) int64 { return j.ID }),
+			column(held, func(j Job) string { return j.Token }),
+		)
+		if err != nil {
+			return nil, err
+		}
+		if err := whole(found, written); err != nil {
+			return nil, err
+		}
+		return found, nil
+	})
 }
 
 // errorText is the text of cause as a column can hold it, cut to most characters where most is

@@ -8,6 +8,22 @@ import (
 )
 
 var (
+	//go:embed sql/complete_lock.sql
+	completeLockFile string
+	completeLockSQL  = statement(completeLockFile)
+
+	//go:embed sql/complete_move.sql
+	completeMoveFile string
+	completeMoveSQL  = statement(completeMoveFile)
+
+	//go:embed sql/complete_delete_parts.sql
+	completeDeletePartsFile string
+	completeDeletePartsSQL  = statement(completeDeletePartsFile)
+
+	//go:embed sql/complete_update_taken.sql
+	completeUpdateTakenFile string
+	completeUpdateTakenSQL  = statement(completeUpdateTakenFile)
+
 	//go:embed sql/complete.sql
 	completeFile string
 	completeSQL  = statement(completeFile)
@@ -21,9 +37,11 @@ var (
 // names their keys.
 //
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again.
+// all. After an error it may be called again. In the caller's transaction an error may leave a
+// part of it: roll back.
 //
-// Its SQL is sql/complete.sql.
+// Its SQL is sql/complete_lock.sql, sql/complete_move.sql, sql/complete_delete_parts.sql,
+// sql/complete_update_taken.sql and sql/complete.sql.
 func (q *Queue) Complete(ctx context.Context, jobs ...Job) (err error) {
 	if len(jobs) == 0 {
 		return nil
@@ -31,8 +49,43 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) (err error) {
 	if h := handled(ctx); h != nil {
 		defer func() { h.report(err, jobs...) }()
 	}
-	return q.settle(ctx, "complete", jobs, completeSQL,
-		column(jobs, func(j Job) int64 { return j.ID }),
-		column(jobs, func(j Job) string { return j.Token }),
-	)
+	return q.settleWith(ctx, "complete", jobs, func(db DBTX) (found []Key, err error) {
+		found, err = query(ctx, db, scanKey, completeLockSQL,
+			column(jobs, func(j Job) int64 { return j.ID }),
+			column(jobs, func(j Job) string { return j.Token }),
+		)
+		if err != nil || len(found) == 0 {
+			return nil, err
+		}
+		held := stillHeld(jobs, found)
+		if _, err := exec(ctx, db, completeMoveSQL,
+			column(held, func(j Job) int64 { return j.ID }),
+			column(held, func(j Job) string { return j.Token }),
+		); err != nil {
+			return nil, err
+		}
+		if _, err := exec(ctx, db, completeDeletePartsSQL,
+			column(held, func(j Job) int64 { return j.ID }),
+			column(held, func(j Job) string { return j.Token }),
+		); err != nil {
+			return nil, err
+		}
+		if _, err := exec(ctx, db, completeUpdateTakenSQL,
+			column(held, func(j Job) int64 { return j.ID }),
+			column(held, func(j Job) string { return j.Token }),
+		); err != nil {
+			return nil, err
+		}
+		written, err := query(ctx, db, scanKey, completeSQL,
+			column(held, func(j Job) int64 { return j.ID }),
+			column(held, func(j Job) string { return j.Token }),
+		)
+		if err != nil {
+			return nil, err
+		}
+		if err := whole(found, written); err != nil {
+			return nil, err
+		}
+		return found, nil
+	})
 }

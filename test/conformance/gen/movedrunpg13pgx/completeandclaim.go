@@ -15,8 +15,9 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
-// Its SQL is sql/complete.sql, sql/claim.sql, sql/claim_1.sql, sql/claim_100.sql and
-// sql/claim_insert_taken.sql.
+// Its SQL is sql/complete_lock.sql, sql/complete_move.sql, sql/complete_delete_parts.sql,
+// sql/complete_update_taken.sql, sql/complete.sql, sql/claim.sql, sql/claim_1.sql,
+// sql/claim_100.sql and sql/claim_insert_taken.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jobs []Job, err error) {
 	if h := handled(ctx); h != nil {
 		defer func() { h.report(err, done...) }()

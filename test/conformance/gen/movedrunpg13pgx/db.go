@@ -170,14 +170,15 @@ func (q *Queue) transact(ctx context.Context, op string, fn func(db DBTX) error)
 	})
 }
 
-// settle runs a statement that changes the rows of jobs where the claim is still theirs and
-// returns the keys of those. The other jobs are lost.
-func (q *Queue) settle(ctx context.Context, op string, jobs []Job, text string, args ...any) (err error) {
+// settleWith runs write in a transaction: it locks the rows of jobs where the claim is still
+// theirs, changes them and what belongs to them in other tables, and returns their keys. The
+// other jobs are lost.
+func (q *Queue) settleWith(ctx context.Context, op string, jobs []Job, write func(db DBTX) ([]Key, error)) (err error) {
 	var found []Key
 	ctx = q.hook.Before(ctx, op)
 	defer func() { q.hook.After(ctx, op, len(found), err) }()
-	err = q.retry(ctx, op, func(db DBTX) (err error) {
-		found, err = query(ctx, db, scanKey, text, args...)
+	err = q.transact(ctx, op, func(db DBTX) (err error) {
+		found, err = write(db)
 		return err
 	})
 	if err != nil {

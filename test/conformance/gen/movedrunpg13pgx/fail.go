@@ -9,9 +9,33 @@ import (
 )
 
 var (
+	//go:embed sql/retry_lock.sql
+	retryLockFile string
+	retryLockSQL  = statement(retryLockFile)
+
+	//go:embed sql/retry_move.sql
+	retryMoveFile string
+	retryMoveSQL  = statement(retryMoveFile)
+
+	//go:embed sql/retry_update_taken.sql
+	retryUpdateTakenFile string
+	retryUpdateTakenSQL  = statement(retryUpdateTakenFile)
+
 	//go:embed sql/retry.sql
 	retryFile string
 	retrySQL  = statement(retryFile)
+
+	//go:embed sql/fail_lock.sql
+	failLockFile string
+	failLockSQL  = statement(failLockFile)
+
+	//go:embed sql/fail_move.sql
+	failMoveFile string
+	failMoveSQL  = statement(failMoveFile)
+
+	//go:embed sql/fail_delete_parts.sql
+	failDeletePartsFile string
+	failDeletePartsSQL  = statement(failDeletePartsFile)
 
 	//go:embed sql/fail.sql
 	failFile string
@@ -28,9 +52,11 @@ var (
 // names their keys.
 //
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again.
+// all. After an error it may be called again. In the caller's transaction an error may leave a
+// part of it: roll back.
 //
-// Its SQL is sql/retry.sql and sql/fail.sql.
+// Its SQL is sql/retry_lock.sql, sql/retry_move.sql, sql/retry_update_taken.sql, sql/retry.sql,
+// sql/fail_lock.sql, sql/fail_move.sql, sql/fail_delete_parts.sql and sql/fail.sql.
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) (err error) {
 	if h := handled(ctx); h != nil {
 		defer func() { h.report(err, job) }()
@@ -38,16 +64,74 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) (err error) {
 	jobs := []Job{job}
 	failures := int(job.Tries)
 	if failures < 3 {
-		return q.settle(ctx, "fail", jobs, retrySQL,
+		return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
+			found, err = query(ctx, db, scanKey, retryLockSQL,
+				column(jobs, func(j Job) int64 { return j.ID }),
+				column(jobs, func(j Job) string { return j.Token }),
+			)
+			if err != nil || len(found) == 0 {
+				return nil, err
+			}
+			held := stillHeld(jobs, found)
+			if _, err := exec(ctx, db, retryMoveSQL,
+				errorText(cause, 0),
+				column(held, func(j Job) int64 { return j.ID }),
+				column(held, func(j Job) string { return j.Token }),
+			); err != nil {
+				return nil, err
+			}
+			if _, err := exec(ctx, db, retryUpdateTakenSQL,
+				column(held, func(j Job) int64 { return j.ID }),
+				column(held, func(j Job) string { return j.Token }),
+			); err != nil {
+				return nil, err
+			}
+			written, err := query(ctx, db, scanKey, retrySQL,
+				column(held, func(j Job) int64 { return j.ID }),
+				column(held, func(j Job) string { return j.Token }),
+			)
+			if err != nil {
+				return nil, err
+			}
+			if err := whole(found, written); err != nil {
+				return nil, err
+			}
+			return found, nil
+		})
+	}
+	return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
+		found, err = query(ctx, db, scanKey, failLockSQL,
 			column(jobs, func(j Job) int64 { return j.ID }),
 			column(jobs, func(j Job) string { return j.Token }),
-			errorText(cause, 0),
 		)
-	}
-	return q.settle(ctx, "fail", jobs, failSQL,
-		column(jobs, func(j Job) int64 { return j.ID }),
-		column(jobs, func(j Job) string { return j.Token }),
-	)
+		if err != nil || len(found) == 0 {
+			return nil, err
+		}
+		held := stillHeld(jobs, found)
+		if _, err := exec(ctx, db, failMoveSQL,
+			column(held, func(j Job) int64 { return j.ID }),
+			column(held, func(j Job) string { return j.Token }),
+		); err != nil {
+			return nil, err
+		}
+		if _, err := exec(ctx, db, failDeletePartsSQL,
+			column(held, func(j Job) int64 { return j.ID }),
+			column(held, func(j Job) string { return j.Token }),
+		); err != nil {
+			return nil, err
+		}
+		written, err := query(ctx, db, scanKey, failSQL,
+			column(held, func(j Job) int64 { return j.ID }),
+			column(held, func(j Job) string { return j.Token }),
+		)
+		if err != nil {
+			return nil, err
+		}
+		if err := whole(found, written); err != nil {
+			return nil, err
+		}
+		return found, nil
+	})
 }
 
 // errorText is the text of cause as a column can hold it, cut to most characters where most is

@@ -8,6 +8,18 @@ import (
 )
 
 var (
+	//go:embed sql/requeue_lock.sql
+	requeueLockFile string
+	requeueLockSQL  = statement(requeueLockFile)
+
+	//go:embed sql/requeue_move.sql
+	requeueMoveFile string
+	requeueMoveSQL  = statement(requeueMoveFile)
+
+	//go:embed sql/requeue_delete_taken.sql
+	requeueDeleteTakenFile string
+	requeueDeleteTakenSQL  = statement(requeueDeleteTakenFile)
+
 	//go:embed sql/requeue.sql
 	requeueFile string
 	requeueSQL  = statement(requeueFile)
@@ -21,9 +33,11 @@ var (
 // names their keys.
 //
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again.
+// all. After an error it may be called again. In the caller's transaction an error may leave a
+// part of it: roll back.
 //
-// Its SQL is sql/requeue.sql.
+// Its SQL is sql/requeue_lock.sql, sql/requeue_move.sql, sql/requeue_delete_taken.sql and
+// sql/requeue.sql.
 func (q *Queue) Requeue(ctx context.Context, jobs ...Job) (err error) {
 	if len(jobs) == 0 {
 		return nil
@@ -31,8 +45,37 @@ func (q *Queue) Requeue(ctx context.Context, jobs ...Job) (err error) {
 	if h := handled(ctx); h != nil {
 		defer func() { h.report(err, jobs...) }()
 	}
-	return q.settle(ctx, "requeue", jobs, requeueSQL,
-		column(jobs, func(j Job) int64 { return j.ID }),
-		column(jobs, func(j Job) string { return j.Token }),
-	)
+	return q.settleWith(ctx, "requeue", jobs, func(db DBTX) (found []Key, err error) {
+		found, err = query(ctx, db, scanKey, requeueLockSQL,
+			column(jobs, func(j Job) int64 { return j.ID }),
+			column(jobs, func(j Job) string { return j.Token }),
+		)
+		if err != nil || len(found) == 0 {
+			return nil, err
+		}
+		held := stillHeld(jobs, found)
+		if _, err := exec(ctx, db, requeueMoveSQL,
+			column(held, func(j Job) int64 { return j.ID }),
+			column(held, func(j Job) string { return j.Token }),
+		); err != nil {
+			return nil, err
+		}
+		if _, err := exec(ctx, db, requeueDeleteTakenSQL,
+			column(held, func(j Job) int64 { return j.ID }),
+			column(held, func(j Job) string { return j.Token }),
+		); err != nil {
+			return nil, err
+		}
+		written, err := query(ctx, db, scanKey, requeueSQL,
+			column(held, func(j Job) int64 { return j.ID }),
+			column(held, func(j Job) string { return j.Token }),
+		)
+		if err != nil {
+			return nil, err
+		}
+		if err := whole(found, written); err != nil {
+			return nil, err
+		}
+		return found, nil
+	})
 }

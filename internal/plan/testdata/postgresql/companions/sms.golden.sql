@@ -81,48 +81,84 @@ SELECT held.token, held.id, held.sender, now()
 FROM   outbox AS held
 WHERE  held.id = ANY ($1::bigint[]);
 
--- sql/complete.sql
--- complete: running to done; the rows go to sentitems; changes rows of totals; deletes rows of outbox_multipart
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: token as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Token
+SELECT /* smsq.Complete */
+       id
+FROM   outbox,
+       unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
+WHERE  id = id_held
+AND    CASE WHEN token = token_held
+            AND    state = 'busy' THEN true END
+FOR    UPDATE OF outbox;
+
+-- sql/complete_move.sql
+-- complete: the rows that complete_lock.sql locked go to sentitems before complete.sql deletes them
 -- locks: the rows it writes, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows; of outbox_multipart one that begins with outbox_id; of totals one that begins with number_to, state
+-- index: the key
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Token, 3: batch Answer
-WITH /* smsq.Complete */ held AS (
-    DELETE FROM outbox
-    USING  unnest($1::bigint[], $2::uuid[], $3::text[]) AS job (id_held, token_held, answer_held)
-    WHERE  id = id_held
-    AND    CASE WHEN token = token_held
-                AND    state = 'busy' THEN true END
-    RETURNING id, state, number_to, answer_held
-),
-added AS (
-    INSERT INTO sentitems
-           (id, sent_at, number_to, status, answer)
-    SELECT held.id, now(), held.number_to, 'SendingOK', answer_held
-    FROM   held
-),
-deleted AS (
-    DELETE FROM outbox_multipart
-    USING  held
-    WHERE  outbox_multipart.outbox_id = held.id
-),
-changed AS (
-    UPDATE totals
-    SET    sent = (totals.sent + shared.jobs),
-           sent_at = now(),
-           state = 'busy'
-    FROM   (
-               SELECT held.number_to AS of_number_to,
-                      count(*) AS jobs
-               FROM   held
-               GROUP  BY held.number_to
-           ) AS shared
-    WHERE  totals.number_to = shared.of_number_to
-    AND    totals.state = 'open'
-)
-SELECT id
-FROM   held;
+INSERT /* smsq.Complete */ INTO sentitems
+       (id, sent_at, number_to, status, answer)
+SELECT held.id, now(), held.number_to, 'SendingOK', answer_held
+FROM   outbox AS held,
+       unnest($1::bigint[], $2::uuid[], $3::text[]) AS job (id_held, token_held, answer_held)
+WHERE  held.id = id_held
+AND    CASE WHEN held.token = token_held THEN true END;
+
+-- sql/complete_delete_outbox_multipart.sql
+-- complete: deletes rows from outbox_multipart for the rows that complete_lock.sql locked, before complete.sql
+-- locks: the rows it writes, until commit
+-- index: the key; of outbox_multipart one that begins with outbox_id
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Token
+DELETE /* smsq.Complete */ FROM outbox_multipart
+USING  outbox AS held,
+       unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
+WHERE  held.id = id_held
+AND    CASE WHEN held.token = token_held THEN true END
+AND    outbox_multipart.outbox_id = held.id;
+
+-- sql/complete_update_totals.sql
+-- complete: updates rows of totals for the rows that complete_lock.sql locked, before complete.sql; jobs that share one are added up
+-- locks: the rows it writes, until commit
+-- index: the key; of totals one that begins with number_to, state
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Token
+UPDATE /* smsq.Complete */ totals
+SET    sent = (totals.sent + shared.jobs),
+       sent_at = now(),
+       state = 'busy'
+FROM   (
+           SELECT held.number_to AS of_number_to,
+                  count(*) AS jobs
+           FROM   outbox AS held,
+                  unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
+           WHERE  held.id = id_held
+           AND    CASE WHEN held.token = token_held THEN true END
+           GROUP  BY held.number_to
+       ) AS shared
+WHERE  totals.number_to = shared.of_number_to
+AND    totals.state = 'open';
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Token
+DELETE /* smsq.Complete */ FROM outbox
+USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
+WHERE  id = id_held
+AND    CASE WHEN token = token_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used; adds rows to tries

@@ -168,28 +168,48 @@ AND    CASE WHEN till = till_held
             AND    status = 3 THEN true END
 RETURNING ref, till;
 
--- sql/outcome_discard.sql
--- outcome_discard: running to deleted; deletes rows of parts
+-- sql/outcome_discard_lock.sql
+-- outcome_discard: locks the rows of jobs whose claims are still theirs, which outcome_discard.sql then writes
 -- fence: till as the claim left it
--- locks: the rows it writes, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows; of parts one that begins with job
+-- locks: the rows it returns, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: batch Ref, 2: batch Till
-WITH /* jobsq.Discard */ held AS (
-    DELETE FROM jobs
-    USING  unnest($1::bigint[], $2::timestamptz[]) AS job (ref_held, till_held)
-    WHERE  ref = ref_held
-    AND    CASE WHEN till = till_held
-                AND    status = 3 THEN true END
-    RETURNING ref
-),
-deleted AS (
-    DELETE FROM parts
-    USING  held
-    WHERE  parts.job = held.ref
-)
-SELECT ref
-FROM   held;
+SELECT /* jobsq.Discard */
+       ref
+FROM   jobs,
+       unnest($1::bigint[], $2::timestamptz[]) AS job (ref_held, till_held)
+WHERE  ref = ref_held
+AND    CASE WHEN till = till_held
+            AND    status = 3 THEN true END
+FOR    UPDATE OF jobs;
+
+-- sql/outcome_discard_delete_parts.sql
+-- outcome_discard: deletes rows from parts for the rows that outcome_discard_lock.sql locked, before outcome_discard.sql
+-- locks: the rows it writes, until commit
+-- index: the key; of parts one that begins with job
+-- isolation: read committed
+-- arguments: 1: batch Ref, 2: batch Till
+DELETE /* jobsq.Discard */ FROM parts
+USING  jobs AS held,
+       unnest($1::bigint[], $2::timestamptz[]) AS job (ref_held, till_held)
+WHERE  held.ref = ref_held
+AND    CASE WHEN held.till = till_held THEN true END
+AND    parts.job = held.ref;
+
+-- sql/outcome_discard.sql
+-- outcome_discard: running to deleted
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch Ref, 2: batch Till
+DELETE /* jobsq.Discard */ FROM jobs
+USING  unnest($1::bigint[], $2::timestamptz[]) AS job (ref_held, till_held)
+WHERE  ref = ref_held
+AND    CASE WHEN till = till_held
+            AND    status = 3 THEN true END
+RETURNING ref;
 
 -- sql/outcome_refused.sql
 -- outcome_refused: running to failed
