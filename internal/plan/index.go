@@ -391,8 +391,7 @@ func (b *builder) dueTest() (queue.Test, bool) {
 		if t.Column == nil || t.Column != b.spec.Due || t.Op != queue.Less && t.Op != queue.LessEqual {
 			continue
 		}
-		s := t.Values[0].Shift
-		return t, (s == nil || s.Column == nil && s.Wait == nil) && !b.writes(queue.Claim, t.Column)
+		return t, !b.ofRow(t) && !b.writes(queue.Claim, t.Column)
 	}
 	return queue.Test{}, false
 }
@@ -1021,20 +1020,22 @@ func (b *builder) expiredIndex() (wanted, bool) {
 	w.kind, w.name, w.lacking = "expired", b.indexName("expired"), "Recover reads the claims that are good as well"
 	w.why, w.among = "serves Recover: claims that ran out", "serves Recover: rows that somebody has, which are few"
 	for _, t := range b.spec.Expired {
-		if t.Op == queue.Dead && w.plain {
-			continue // no index knows who is alive; a partial one holds the rows that run
+		if t.Op == queue.Dead && w.plain || b.ofRow(t) {
+			continue // no index knows who is alive, or what time it is for each row; a partial one holds the rows that run
 		}
 		if t.Column != nil && !constant(t) && !b.unindexed(t.Column) {
 			w.columns = append(w.columns, indexKey{column: t.Column})
 		}
 	}
-	if len(w.columns) == 0 && len(w.predicate()) > 0 {
-		// An expression tells which claims ran out: those of all rows that run are read.
-		w.why, w.lacking = "serves Recover: rows that somebody has", "Recover reads rows that nobody has as well"
-		w.columns = b.anyKeys()
-	}
 	if len(w.columns) == 0 {
-		return w, false
+		// Which claims ran out each row tells by itself: those of all rows that run are read.
+		w.why, w.lacking = "serves Recover: rows that somebody has", "Recover reads rows that nobody has as well"
+		w.columns = b.heldKeys(w)
+		if w.plain {
+			w.told, w.fixed = len(w.columns), len(w.columns)
+		}
+		w, _ = b.fit(w)
+		return w, len(w.columns) > 0
 	}
 	if lead := b.runningLead(b.keepers(w.columns[0].column)); w.plain && len(lead) > 0 {
 		// By the times alone it would read, and lock, all rows that nobody has.
@@ -1049,6 +1050,37 @@ func (b *builder) expiredIndex() (wanted, bool) {
 	}
 	w, _ = b.fit(w) // a few rows more are read
 	return w, len(w.columns) > 0
+}
+
+// ofRow reports whether a test compares a column with a time that differs from row to row: no index leads to the rows
+// that satisfy it.
+func (b *builder) ofRow(t queue.Test) bool {
+	return slices.ContainsFunc(t.Values, func(v queue.Value) bool {
+		s := v.Shift
+		reads := func(c *schema.Column) bool { return s.Wait != nil && b.spec.Reads(s.Wait.SQL, c) }
+		return s != nil && (s.Column != nil || slices.ContainsFunc(b.spec.Table.Columns, reads))
+	})
+}
+
+// heldKeys returns the keys of an index that leads to the rows that somebody has, whatever it is that tells which of
+// these are wanted: any where its predicate has them alone, else what only they have. None where nothing leads to them.
+func (b *builder) heldKeys(w wanted) []indexKey {
+	if len(w.predicate()) > 0 {
+		return b.anyKeys()
+	}
+	if lead := b.runningLead([]queue.StateName{queue.Ready}); len(lead) > 0 {
+		return lead
+	}
+	for _, t := range b.spec.Expired {
+		if t.Column == nil || b.unindexed(t.Column) {
+			continue
+		}
+		w.columns = []indexKey{{column: t.Column}}
+		if b.heldLead(b.made(w)) != nil {
+			return w.columns
+		}
+	}
+	return nil
 }
 
 // runningLead returns the columns by which an index leads to the rows that somebody has and to none
@@ -1724,6 +1756,8 @@ func (b *builder) usesHead(w wanted) string {
 		text += thenSorted
 	case how == passing:
 		text += b.passesRunning(have)
+	case have != nil && w.kind == "expired" && w.plain && w.fixed > 0:
+		text += b.findsBy(have) // of which each tells by itself whether its claim ran out
 	case w.rival != "":
 		text += "; where ANALYZE was not run the server may take " + w.rival + ", and sort"
 	case own == nil && w.then != "" && len(w.columns) > 0 && !b.unserved:
@@ -1980,7 +2014,9 @@ func (b *builder) leads(ix *schema.Index, tests []queue.Test) (how int, rest []q
 	rest = slices.DeleteFunc(slices.Clone(tests), func(t queue.Test) bool { return b.says(ix, t) })
 	how = point * (len(tests) - len(rest))
 	for _, c := range b.columnsOf(ix) {
-		of := func(t queue.Test) bool { return c.Column != nil && c.Length == 0 && t.Column == c.Column && t.By == 0 }
+		of := func(t queue.Test) bool {
+			return c.Column != nil && c.Length == 0 && t.Column == c.Column && t.By == 0 && !b.ofRow(t)
+		}
 		switch {
 		case slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && points(t) }):
 			how += point
@@ -2289,7 +2325,7 @@ func (b *builder) heldLead(ix *schema.Index) []*schema.Column {
 		columns = append(columns, c.Column)
 		bounds := slices.Clone(told)
 		for _, t := range slices.Concat(held, b.spec.Expired) {
-			if of(t) && (t.Op != queue.NotIn || b.can(dialect.UnequalRange)) {
+			if of(t) && !b.ofRow(t) && (t.Op != queue.NotIn || b.can(dialect.UnequalRange)) {
 				bounds = append(bounds, filled(t))
 			}
 		}
@@ -2312,7 +2348,7 @@ func (b *builder) onlyHeld(tests []queue.Test) bool {
 		if t.Op == queue.NotNull && len(t.Or) == 0 && b.leavesNull(t.Column) {
 			return true
 		}
-		if (t.Op == queue.NotNull || compares(t) || t.Op == queue.NotIn || t.Op == queue.In && !takesNull(t)) && len(t.Or) == 0 && constant(t) {
+		if (t.Op == queue.IsNull || t.Op == queue.NotNull || compares(t) || t.Op == queue.NotIn || t.Op == queue.In && !takesNull(t)) && len(t.Or) == 0 && constant(t) {
 			plain = append(plain, t)
 		}
 	}

@@ -65,7 +65,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{verifyVersionSQL, "generate again with the server version in qgen.yaml, or upgrade the server"},
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database"},
 		{verifySettingsSQL, "see the message; claims need it"},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
+		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes and Recover reads rows that nobody has as well"},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

@@ -65,7 +65,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{verifyVersionSQL, "generate again with the server version in qgen.yaml, or upgrade the server"},
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database"},
 		{verifyIsolationSQL, "set default_transaction_isolation = 'read committed' for this user or database; claims at a higher level fail with 40001 when workers meet"},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without job_jobs_ready every claim reads more rows than it takes, without job_jobs_expired Recover reads the claims that are good as well"},
+		{verifyIndexSQL, "create it with schema/indexes.sql; without job_jobs_ready every claim reads more rows than it takes, without job_jobs_expired Recover reads rows that nobody has as well"},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

@@ -132,7 +132,7 @@ RETURNING id, since;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: (since) WHERE state = 'A'
+-- index: (id) WHERE state = 'A'
 -- arguments: 1: limit
 UPDATE /* ticksq.Recover */ ticks
 SET    state = 'N',
@@ -146,7 +146,7 @@ LIMIT  $1;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: (since) WHERE state = 'A'
+-- index: (id) WHERE state = 'A'
 -- arguments: 1: limit
 UPDATE /* ticksq.Recover */ ticks
 SET    state = 'F',
@@ -302,6 +302,6 @@ WHERE  NOT EXISTS (
 CREATE INDEX ticks_ready ON ticks (id, due_at)
 WHERE  state = 'N';
 
--- serves Recover: claims that ran out
-CREATE INDEX ticks_expired ON ticks (since)
+-- serves Recover: rows that somebody has
+CREATE INDEX ticks_expired ON ticks (id)
 WHERE  state = 'A';

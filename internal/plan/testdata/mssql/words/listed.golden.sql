@@ -357,7 +357,7 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has
 -- heldq advises the same
 CREATE INDEX held_ready ON held (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say

@@ -367,7 +367,7 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has
 -- heldq advises the same
 ALTER TABLE held ADD INDEX held_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without

@@ -335,7 +335,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'HELD'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has
 -- heldq advises the same
 CREATE INDEX HELD_READY ON HELD (STATE, ID) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -181,7 +181,7 @@ RETURNING id, since;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (since) WHERE state = 'A'
+-- index: (id) WHERE state = 'A'
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* ticksq.Recover */ ticks
@@ -200,7 +200,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (since) WHERE state = 'A'
+-- index: (id) WHERE state = 'A'
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* ticksq.Recover */ ticks
@@ -367,7 +367,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 SELECT /* ticksq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('ticks_ready', 'id nulls first', 'id nulls first', 'state=''n'''),
-               ('ticks_expired', 'since', 'since', 'state=''a''')) AS want (name, columns, least, predicate)
+               ('ticks_expired', 'id', 'id', 'state=''a''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -395,6 +395,6 @@ WHERE  NOT EXISTS (
 CREATE INDEX CONCURRENTLY ticks_ready ON ticks (id NULLS FIRST, due_at)
 WHERE  state = 'N';
 
--- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY ticks_expired ON ticks (since)
+-- serves Recover: rows that somebody has
+CREATE INDEX CONCURRENTLY ticks_expired ON ticks (id)
 WHERE  state = 'A';

@@ -160,7 +160,7 @@ RETURNING id, since;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (since) WHERE state = 'busy'
+-- index: (id) WHERE state = 'busy'
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* claimedq.Recover */ claimed
@@ -264,7 +264,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 SELECT /* claimedq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('claimed_ready', 'id nulls first', 'id nulls first', 'state=''new'''),
-               ('claimed_expired', 'since', 'since', 'state=''busy''')) AS want (name, columns, least, predicate)
+               ('claimed_expired', 'id', 'id', 'state=''busy''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -292,6 +292,6 @@ WHERE  NOT EXISTS (
 CREATE INDEX CONCURRENTLY claimed_ready ON claimed (id NULLS FIRST, run_at)
 WHERE  state = 'new';
 
--- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY claimed_expired ON claimed (since)
+-- serves Recover: rows that somebody has
+CREATE INDEX CONCURRENTLY claimed_expired ON claimed (id)
 WHERE  state = 'busy';

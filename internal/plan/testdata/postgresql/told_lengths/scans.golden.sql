@@ -157,7 +157,7 @@ RETURNING id, taken;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (taken) WHERE state = 'busy'
+-- index: (id) WHERE state = 'busy'
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* scansq.Recover */ scans
@@ -280,7 +280,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 SELECT /* scansq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('scans_ready', 'id nulls first', 'id nulls first', 'state=''new'''),
-               ('scans_expired', 'taken', 'taken', 'state=''busy''')) AS want (name, columns, least, predicate)
+               ('scans_expired', 'id', 'id', 'state=''busy''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -308,6 +308,6 @@ WHERE  NOT EXISTS (
 CREATE INDEX CONCURRENTLY scans_ready ON scans (id NULLS FIRST)
 WHERE  state = 'new';
 
--- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY scans_expired ON scans (taken)
+-- serves Recover: rows that somebody has
+CREATE INDEX CONCURRENTLY scans_expired ON scans (id)
 WHERE  state = 'busy';

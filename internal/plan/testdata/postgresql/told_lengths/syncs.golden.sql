@@ -144,7 +144,7 @@ RETURNING id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (seen) WHERE state = 'busy'
+-- index: (id) WHERE state = 'busy'
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* syncsq.Recover */ syncs
@@ -293,7 +293,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 SELECT /* syncsq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('syncs_ready', 'id nulls first', 'id nulls first', 'state=''new'''),
-               ('syncs_expired', 'seen', 'seen', 'state=''busy''')) AS want (name, columns, least, predicate)
+               ('syncs_expired', 'id', 'id', 'state=''busy''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -321,6 +321,6 @@ WHERE  NOT EXISTS (
 CREATE INDEX CONCURRENTLY syncs_ready ON syncs (id NULLS FIRST)
 WHERE  state = 'new';
 
--- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY syncs_expired ON syncs (seen)
+-- serves Recover: rows that somebody has
+CREATE INDEX CONCURRENTLY syncs_expired ON syncs (id)
 WHERE  state = 'busy';

@@ -169,7 +169,7 @@ RETURNING id, since;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (since) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
+-- index: (id) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* ticksq.Recover */ ticks
 SET    state = 'N',
@@ -186,7 +186,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: (since) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
+-- index: (id) WHERE state = 'A'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* ticksq.Recover */ ticks
 SET    state = 'F',
@@ -347,7 +347,7 @@ OR     upper(have.type) <> upper(want.type);
 -- locks: none
 WITH /* ticksq.Verify */ want (name, columns, least, predicate) AS (
     VALUES ('ticks_ready', 'id', 'id', 'state=''n'''),
-           ('ticks_expired', 'since', 'since', 'state=''a''')
+           ('ticks_expired', 'id', 'id', 'state=''a''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -375,6 +375,6 @@ WHERE  state = 'N';
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort every ready row.
 
--- serves Recover: claims that ran out
-CREATE INDEX ticks_expired ON ticks (since)
+-- serves Recover: rows that somebody has
+CREATE INDEX ticks_expired ON ticks (id)
 WHERE  state = 'A';

@@ -143,7 +143,7 @@ RETURNING id, taken;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (taken) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
+-- index: (id) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* scansq.Recover */ scans
 SET    state = 'new',
@@ -262,7 +262,7 @@ OR     upper(have.type) <> upper(want.type);
 -- locks: none
 WITH /* scansq.Verify */ want (name, columns, least, predicate) AS (
     VALUES ('scans_ready', 'id', 'id', 'state=''new'''),
-           ('scans_expired', 'taken', 'taken', 'state=''busy''')
+           ('scans_expired', 'id', 'id', 'state=''busy''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -290,6 +290,6 @@ WHERE  state = 'new';
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort every ready row.
 
--- serves Recover: claims that ran out
-CREATE INDEX scans_expired ON scans (taken)
+-- serves Recover: rows that somebody has
+CREATE INDEX scans_expired ON scans (id)
 WHERE  state = 'busy';

@@ -114,7 +114,7 @@ RETURNING id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim to failed
 -- locks: the database for writing, while the statement runs
--- index: (seen) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
+-- index: (id) WHERE state = 'busy'; until the schema that qgen reads has it, the server may take another
 -- arguments: 1: limit
 UPDATE /* syncsq.Recover */ syncs
 SET    state = 'failed'
@@ -256,7 +256,7 @@ OR     upper(have.type) <> upper(want.type);
 -- locks: none
 WITH /* syncsq.Verify */ want (name, columns, least, predicate) AS (
     VALUES ('syncs_ready', 'id', 'id', 'state=''new'''),
-           ('syncs_expired', 'seen', 'seen', 'state=''busy''')
+           ('syncs_expired', 'id', 'id', 'state=''busy''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -284,6 +284,6 @@ WHERE  state = 'new';
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort every ready row.
 
--- serves Recover: claims that ran out
-CREATE INDEX syncs_expired ON syncs (seen)
+-- serves Recover: rows that somebody has
+CREATE INDEX syncs_expired ON syncs (id)
 WHERE  state = 'busy';

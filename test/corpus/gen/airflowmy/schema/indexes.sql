@@ -5,3 +5,6 @@
 ALTER TABLE task_instance ADD INDEX task_instance_tasks_ready (state, priority_weight DESC), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
+
+-- serves Recover: rows that somebody has
+-- The index ti_state of the schema serves as well.

@@ -4,7 +4,8 @@
 SELECT /* airflowmy.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'task_instance_tasks_ready' AS name, 'state, priority_weight desc' AS columns, 'state, priority_weight desc' AS least
+           SELECT 'task_instance_tasks_ready' AS name, 'state, priority_weight desc' AS columns, 'state, priority_weight desc' AS least UNION ALL
+           SELECT 'ti_state', '', ''
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

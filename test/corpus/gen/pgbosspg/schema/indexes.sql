@@ -8,8 +8,8 @@ AND    blocked = false;
 -- Writers wait for this while it runs: a partitioned table takes no CONCURRENTLY. To build it online, say ON
 -- ONLY, create the index of each partition CONCURRENTLY, and attach them: ALTER INDEX … ATTACH PARTITION ….
 
--- serves Recover: claims that ran out
-CREATE INDEX job_jobs_expired ON pgboss.job (started_on)
+-- serves Recover: rows that somebody has
+CREATE INDEX job_jobs_expired ON pgboss.job (name, id)
 WHERE  state = 'active';
 -- Writers wait for this while it runs: a partitioned table takes no CONCURRENTLY. To build it online, say ON
 -- ONLY, create the index of each partition CONCURRENTLY, and attach them: ALTER INDEX … ATTACH PARTITION ….

@@ -4,7 +4,7 @@
 SELECT /* pgbosspg.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('job_jobs_ready', 'name, priority desc, created_on, id', 'name, priority desc, created_on, id', 'statein''created'',''retry''andblocked=false'),
-               ('job_jobs_expired', 'started_on', 'started_on', 'state=''active''')) AS want (name, columns, least, predicate)
+               ('job_jobs_expired', 'name, id', 'name', 'state=''active''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -1,0 +1,358 @@
+-- Package indexedq uses the table indexed as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates indexed_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MySQL has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: the status does not tell ready rows from running ones, so qgen:claimed at column "seen" does: a row is ready only while seen is null, and not where something else has left a value there
+-- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim_lock.sql
+-- claim: locks and reads ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (ended, seen, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* indexedq.Claim */
+       id, every, CAST(UTC_TIMESTAMP(6) AS CHAR)
+FROM   indexed IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  ended IS NULL
+AND    seen IS NULL
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked, with the times that it read
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: taken Seen, 2: list ID
+UPDATE /* indexedq.Claim */ indexed FORCE INDEX (PRIMARY)
+SET    ended = NULL,
+       seen = ?
+WHERE  (id IN (?));
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: seen as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Seen
+SELECT /* indexedq.Complete */
+       id
+FROM   indexed FORCE INDEX (PRIMARY)
+WHERE  ((id, seen) IN ((?, ?)))
+AND    ended IS NULL
+AND    seen IS NOT NULL
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: seen as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Seen
+UPDATE /* indexedq.Complete */ indexed FORCE INDEX (PRIMARY)
+SET    ended = UTC_TIMESTAMP(6)
+WHERE  ((id, seen) IN ((?, ?)))
+AND    ended IS NULL
+AND    seen IS NOT NULL;
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: seen as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Seen
+SELECT /* indexedq.Fail */
+       id
+FROM   indexed FORCE INDEX (PRIMARY)
+WHERE  ((id, seen) IN ((?, ?)))
+AND    ended IS NULL
+AND    seen IS NOT NULL
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: seen as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Seen
+UPDATE /* indexedq.Fail */ indexed FORCE INDEX (PRIMARY)
+SET    ended = NULL,
+       seen = NULL
+WHERE  ((id, seen) IN ((?, ?)))
+AND    ended IS NULL
+AND    seen IS NOT NULL;
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: seen as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Seen
+SELECT /* indexedq.Requeue */
+       id
+FROM   indexed FORCE INDEX (PRIMARY)
+WHERE  ((id, seen) IN ((?, ?)))
+AND    ended IS NULL
+AND    seen IS NOT NULL
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: seen as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Seen
+UPDATE /* indexedq.Requeue */ indexed FORCE INDEX (PRIMARY)
+SET    ended = NULL,
+       seen = NULL
+WHERE  ((id, seen) IN ((?, ?)))
+AND    ended IS NULL
+AND    seen IS NOT NULL;
+
+-- sql/extend_lock.sql
+-- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- fence: seen as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Seen
+SELECT /* indexedq.Extend */
+       id
+FROM   indexed FORCE INDEX (PRIMARY)
+WHERE  ((id, seen) IN ((?, ?)))
+AND    ended IS NULL
+AND    seen IS NOT NULL
+FOR    UPDATE;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: seen as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Seen
+UPDATE /* indexedq.Extend */ indexed FORCE INDEX (PRIMARY)
+SET    seen = UTC_TIMESTAMP(6)
+WHERE  ((id, seen) IN ((?, ?)))
+AND    ended IS NULL
+AND    seen IS NOT NULL;
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* indexedq.Extend */
+       id, CAST(seen AS CHAR)
+FROM   indexed FORCE INDEX (PRIMARY)
+WHERE  (id IN (?));
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (ended, seen, id), which finds the rows that somebody has by ended, seen
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* indexedq.Recover */ (
+           SELECT id
+           FROM   indexed
+           WHERE  ended IS NULL
+           AND    seen IS NOT NULL
+           AND    seen <= UTC_TIMESTAMP(6) - INTERVAL every SECOND
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN indexed ON indexed.id = picked.id
+SET    ended = NULL,
+       seen = NULL;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (ended, seen, id)
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* indexedq.Purge */ indexed
+FROM   (
+           SELECT id
+           FROM   indexed
+           WHERE  ended IS NOT NULL
+           AND    ended <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN indexed ON indexed.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Every
+INSERT /* indexedq.Enqueue */ INTO indexed
+       (every)
+VALUES (coalesce(?, 60));
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Every
+INSERT /* indexedq.EnqueueMany */ INTO indexed
+       (every)
+VALUES (coalesce(?, 60));
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* indexedq.EnqueueMany */
+       @@auto_increment_increment;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* indexedq.Stats */
+       count(CASE WHEN ended IS NULL AND seen IS NULL THEN 1 END) AS ready,
+       count(CASE WHEN ended IS NULL AND seen IS NOT NULL THEN 1 END) AS running,
+       count(CASE WHEN ended IS NOT NULL THEN 1 END) AS done,
+       count(CASE WHEN ended IS NULL AND seen IS NOT NULL AND seen <= UTC_TIMESTAMP(6) - INTERVAL every SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN ended IS NULL AND seen IS NOT NULL THEN seen END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   indexed;
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (ended, seen, id)
+SELECT /* indexedq.Backlog */
+       count(*) AS ready
+FROM   indexed
+WHERE  ended IS NULL
+AND    seen IS NULL;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (ended, seen, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* indexedq.Peek */
+       id, every
+FROM   indexed IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  ended IS NULL
+AND    seen IS NULL
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* indexedq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* indexedq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'ended', 'datetime' UNION ALL
+           SELECT 'every', 'int' UNION ALL
+           SELECT 'seen', 'datetime'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'indexed'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* indexedq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'indexed'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* indexedq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'indexed_ready' AS name, 'ended, seen, id' AS columns, 'ended, seen' AS least
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'indexed'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE indexed ADD INDEX indexed_ready (ended, seen, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.

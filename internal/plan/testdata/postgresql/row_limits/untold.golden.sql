@@ -1,0 +1,324 @@
+-- Package untoldq uses the table untold as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates untold_ready and untold_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: the status does not tell ready rows from running ones, so qgen:claimed at column "seen" does: a row is ready only while seen is null, and not where something else has left a value there
+-- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE ended IS NULL AND seen IS NULL
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* untoldq.Claim */ untold
+SET    ended = NULL,
+       seen = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   untold
+           WHERE  ended IS NULL
+           AND    seen IS NULL
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, every, seen;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE ended IS NULL AND seen IS NULL
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* untoldq.Claim */ untold
+SET    ended = NULL,
+       seen = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   untold
+           WHERE  ended IS NULL
+           AND    seen IS NULL
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, every, seen;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE ended IS NULL AND seen IS NULL
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* untoldq.Claim */ untold
+SET    ended = NULL,
+       seen = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   untold
+           WHERE  ended IS NULL
+           AND    seen IS NULL
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, every, seen;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: seen as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Seen
+UPDATE /* untoldq.Complete */ untold
+SET    ended = now()
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, seen_held)
+WHERE  id = id_held
+AND    CASE WHEN seen = seen_held
+            AND    ended IS NULL
+            AND    seen IS NOT NULL THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: seen as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Seen
+UPDATE /* untoldq.Fail */ untold
+SET    ended = NULL,
+       seen = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, seen_held)
+WHERE  id = id_held
+AND    CASE WHEN seen = seen_held
+            AND    ended IS NULL
+            AND    seen IS NOT NULL THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: seen as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Seen
+UPDATE /* untoldq.Requeue */ untold
+SET    ended = NULL,
+       seen = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, seen_held)
+WHERE  id = id_held
+AND    CASE WHEN seen = seen_held
+            AND    ended IS NULL
+            AND    seen IS NOT NULL THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: seen as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Seen
+UPDATE /* untoldq.Extend */ untold
+SET    seen = now()
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, seen_held)
+WHERE  id = id_held
+AND    CASE WHEN seen = seen_held
+            AND    ended IS NULL
+            AND    seen IS NOT NULL THEN true END
+RETURNING id, seen;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (id) WHERE ended IS NULL AND seen IS NOT NULL
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* untoldq.Recover */ untold
+SET    ended = NULL,
+       seen = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   untold
+           WHERE  ended IS NULL
+           AND    seen IS NOT NULL
+           AND    seen <= now() - make_interval(secs => every)
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE ended IS NOT NULL would find them
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* untoldq.Purge */ FROM untold
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   untold
+           WHERE  ended IS NOT NULL
+           AND    ended <= now() - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Every
+INSERT /* untoldq.Enqueue */ INTO untold
+       (every)
+VALUES (coalesce($1::integer, 60))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Every
+INSERT /* untoldq.EnqueueMany */ INTO untold
+       (every)
+SELECT coalesce(every_new, 60)
+FROM   unnest($1::integer[]) WITH ORDINALITY AS job (every_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* untoldq.Stats */
+       count(*) FILTER (WHERE ended IS NULL AND seen IS NULL) AS ready,
+       count(*) FILTER (WHERE ended IS NULL AND seen IS NOT NULL) AS running,
+       count(*) FILTER (WHERE ended IS NOT NULL) AS done,
+       count(*) FILTER (WHERE ended IS NULL AND seen IS NOT NULL AND seen <= now() - make_interval(secs => every)) AS expired,
+       extract(epoch FROM now() - min(seen) FILTER (WHERE ended IS NULL AND seen IS NOT NULL)) AS oldest_running
+FROM   untold;
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE ended IS NULL AND seen IS NULL
+SELECT /* untoldq.Backlog */
+       count(*) AS ready
+FROM   untold
+WHERE  ended IS NULL
+AND    seen IS NULL;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE ended IS NULL AND seen IS NULL
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* untoldq.Peek */
+       id, every
+FROM   untold
+WHERE  ended IS NULL
+AND    seen IS NULL
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* untoldq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* untoldq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('ended', 'timestamptz'),
+               ('every', 'integer'),
+               ('seen', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('untold')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* untoldq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* untoldq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('untold_ready', 'id nulls first', 'id nulls first', 'endedisnullandseenisnull'),
+               ('untold_expired', 'id', 'id', 'endedisnullandseenisnotnull')) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           JOIN   pg_am AS m ON m.oid = c.relam
+           CROSS  JOIN LATERAL (
+                      SELECT lower(string_agg(coalesce(a.attname, '?') || CASE k.option WHEN 1 THEN ' desc nulls last'
+                                 WHEN 2 THEN ' nulls first' WHEN 3 THEN ' desc' ELSE '' END, ', ' ORDER BY k.place)) AS columns,
+                             coalesce(replace(replace(regexp_replace(regexp_replace(lower(pg_get_expr(i.indpred, i.indrelid)),
+                                 '::("[^"]+"|[a-z_.]+( varying| precision)?)([(][0-9, ]+[)])?([[][]])*', '', 'g'),
+                                 '[][()`"''[:space:]]', '', 'g'), '=anyarray', 'in'), '<>allarray', 'notin'), '') AS predicate
+                      FROM   unnest(i.indkey::smallint[], i.indoption::smallint[]) WITH ORDINALITY AS k (number, option, place)
+                      LEFT   JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.number
+                      WHERE  k.option IS NOT NULL
+                  ) AS have
+           WHERE  i.indrelid = to_regclass('untold')
+           AND    i.indisvalid
+           AND    (c.relname = want.name
+                   OR want.columns <> ''
+                   AND m.amname IN ('btree', 'lsm')
+                   AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
+                   AND have.predicate = replace(want.predicate, '''', '')));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY untold_ready ON untold (id NULLS FIRST)
+WHERE  ended IS NULL
+AND    seen IS NULL;
+
+-- serves Recover: rows that somebody has
+CREATE INDEX CONCURRENTLY untold_expired ON untold (id)
+WHERE  ended IS NULL
+AND    seen IS NOT NULL;
