@@ -668,10 +668,10 @@ func (b *builder) keepsReady() (sure bool, by *schema.Column) {
 }
 
 // onlyChanges reports whether what a claim writes is all that is to be done, so that no job is lost behind
-// it: rows stay that its caller names, that stay ready, that another queue over the table goes on with, or
-// of which it says, with no Work that would call a handler, what becomes of them there.
+// it: rows stay ready, or no Work would call a handler for them and they are those that its caller names, that
+// another queue over the table goes on with, or of which it says what becomes of them there.
 func (b *builder) onlyChanges() bool {
-	return b.popped() != nil && (b.spec.ChangesNamed() || b.leavesReadyRows() || b.spec.PassesOn() || !b.pkg.WorkLoop && b.spec.Decides())
+	return b.popped() != nil && (b.leavesReadyRows() || !b.pkg.WorkLoop && (b.spec.EndsNamed() || b.spec.PassesOn() || b.spec.Decides() && !b.spec.ChangesNamed()))
 }
 
 // suiting lists the values with which a row suits every caller.

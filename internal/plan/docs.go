@@ -163,13 +163,13 @@ func (b *builder) leastLease() time.Duration {
 // dropsNamed reports whether a claim deletes rows that its caller names: nothing is to be done with them
 // behind it.
 func (b *builder) dropsNamed() bool {
-	return b.pkg.Strategy == "pop" && b.popped() == nil && b.spec.ChangesNamed()
+	return b.pkg.Strategy == "pop" && b.popped() == nil && !b.pkg.WorkLoop && b.spec.EndsNamed()
 }
 
 // goesOn reports whether what a claim of strategy pop takes may go on elsewhere: in another queue over the table,
 // or in other tables that the claim writes.
 func (b *builder) goesOn() bool {
-	return b.spec.AddedBy() != nil || slices.ContainsFunc(b.spec.Transitions[queue.Finish].With, func(c *queue.Companion) bool { return c.Verb != "delete" })
+	return b.spec.AddedBy() != nil || b.spec.PassesOn() || slices.ContainsFunc(b.spec.Transitions[queue.Finish].With, func(c *queue.Companion) bool { return c.Verb != "delete" })
 }
 
 // popLoses says what a crash behind a claim of strategy pop loses: a job, but for a claim that is all
@@ -1522,13 +1522,17 @@ func (b *builder) fence() string {
 	case "pop":
 		if b.onlyChanges() {
 			rows := "rows"
-			if b.spec.ChangesNamed() {
+			if b.spec.EndsNamed() && b.spec.NamesKeys() {
 				rows = "the rows that its caller names"
 			}
 			return "There is nothing to settle: Claim changes " + rows + ", and that is all."
 		}
 		if b.dropsNamed() {
-			return "There is nothing to settle: Claim deletes the rows that its caller names, and that is all."
+			rows := "rows"
+			if b.spec.NamesKeys() {
+				rows = "the rows that its caller names"
+			}
+			return "There is nothing to settle: Claim deletes " + rows + ", and that is all."
 		}
 		return "There is nothing to settle: a job belongs to whoever took it."
 	}

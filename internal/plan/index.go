@@ -2147,7 +2147,7 @@ func (b *builder) findsOne(ix *schema.Index, w wanted) bool {
 // next of a queue: they are only changed, the claim waits for those that others have locked, or nothing
 // orders those that it lists.
 func (b *builder) meansRows() bool {
-	return b.onlyChanges() || b.spec.Waits && len(b.topics()) > 0 || len(b.listed()) > 0 && len(b.claimOrder()) == 0
+	return b.onlyChanges() || b.popped() != nil && b.spec.ChangesNamed() || b.spec.Waits && len(b.topics()) > 0 || len(b.listed()) > 0 && len(b.claimOrder()) == 0
 }
 
 // asksFor reports whether an index begins with what the caller of a claim says of the rows that it

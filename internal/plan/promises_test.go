@@ -1160,7 +1160,7 @@ func TestCommentsOfSweepsFollowTheirHeads(t *testing.T) {
 func TestCommentsOfNamedChanges(t *testing.T) {
 	seen := false
 	everyPlan(t, func(t *testing.T, m made) {
-		if m.Strategy != "pop" || !m.spec.ChangesNamed() {
+		if m.Strategy != "pop" || m.WorkLoop || !m.spec.EndsNamed() {
 			return
 		}
 		seen = true
@@ -1182,6 +1182,7 @@ func TestCommentsOfNamedChanges(t *testing.T) {
 // something with the jobs, it does.
 func TestCommentsOfRowsThatStay(t *testing.T) {
 	const whole, lost = "A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.", "Nothing is written later: what a worker would do with the jobs it took is lost when it dies."
+	const gone = "A worker that dies loses the jobs it took."
 	want := map[string][2]string{
 		"back":    {whole, "changes their rows, which stay. They"},
 		"restart": {whole, "changes their rows, which stay. They"},
@@ -1189,6 +1190,10 @@ func TestCommentsOfRowsThatStay(t *testing.T) {
 		"settle":  {whole, "changes their rows, which stay: what it writes to state says whether the next Claim may take them again. They"},
 		"mail":    {lost, "marks them done. They"},
 		"report":  {lost, "marks them done. They"},
+		"any":     {gone, "marks them done. They"},
+		"some":    {gone, "marks them done. They"},
+		"work":    {gone, "marks them done. They"},
+		"named":   {whole, "changes their rows, which stay. They"},
 	}
 	var errs source.ErrorList
 	for _, p := range build(t, "testdata/sqlite/passed", &errs) {

@@ -188,8 +188,39 @@ func (b *binding) judgeEnds() {
 func (s *Spec) ChangesNamed() bool {
 	t := s.Transitions[Finish]
 	drops := t == nil || t.Delete
-	return s.Strategy == "pop" && slices.ContainsFunc(s.Params, func(p *Param) bool {
-		return p.Kind == Argument && (!drops || !s.bounds(p)) || !p.Optional && slices.Contains(s.Key, p.Column)
+	return s.Strategy == "pop" && (s.NamesKeys() || slices.ContainsFunc(s.Params, func(p *Param) bool {
+		return p.Kind == Argument && (!drops || !s.bounds(p))
+	}))
+}
+
+// NamesKeys reports whether the caller of a claim says a part of the key of the rows that it takes.
+func (s *Spec) NamesKeys() bool {
+	return slices.ContainsFunc(s.Params, func(p *Param) bool { return p.Kind != Argument && !p.Optional && slices.Contains(s.Key, p.Column) })
+}
+
+// EndsNamed reports whether a claim with strategy=pop does all that is to be done with the jobs that it ends, for its
+// caller says which they are, as ChangesNamed tells. By an argument of a condition callers may as well choose which
+// jobs they do: where another queue over the table ends them by its claims alike, and where rows stay and what is
+// written means nothing to one that adds them.
+func (s *Spec) EndsNamed() bool {
+	switch {
+	case !s.ChangesNamed():
+		return false
+	case s.NamesKeys():
+		return true
+	}
+	return !slices.ContainsFunc(s.Others, s.endsAlike) && (!s.KeepsPopped() || s.Decides())
+}
+
+// endsAlike reports whether another queue over the table ends by its claims what this one ends, without being told
+// which jobs these are.
+func (s *Spec) endsAlike(other *Spec) bool {
+	ready, theirs := s.States[Ready], other.States[Ready]
+	if other.Strategy != "pop" || other.ChangesNamed() || s.KeepsPopped() != other.KeepsPopped() || ready == nil || theirs == nil || !mayShare(s, ready.Tests, theirs.Tests) {
+		return false
+	}
+	return !s.KeepsPopped() || slices.ContainsFunc(s.Transitions[Finish].Writes, func(w Write) bool {
+		return tellsBy(ready.Tests, w.Column) && slices.ContainsFunc(other.Transitions[Finish].Writes, func(u Write) bool { return s.own(Test{Column: u.Column}).Column == w.Column })
 	})
 }
 

@@ -5,9 +5,9 @@
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
 --
--- There is nothing to settle: Claim changes the rows that its caller names, and that is all.
+-- There is nothing to settle: a job belongs to whoever took it.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies loses the jobs it took.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --

@@ -5,7 +5,7 @@
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
 --
--- There is nothing to settle: Claim changes the rows that its caller names, and that is all.
+-- There is nothing to settle: Claim changes rows, and that is all.
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --

@@ -16,3 +16,13 @@ CREATE TABLE counted (
     host  TEXT NOT NULL,
     state TEXT NOT NULL -- qgen:status ready=new running=busy done=done
 );
+
+-- each job is done by whoever takes it first, of some kinds or of any
+CREATE TABLE calls (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	kind TEXT NOT NULL,
+	taker TEXT
+);
+CREATE TABLE kinds (
+	kind TEXT PRIMARY KEY
+);
