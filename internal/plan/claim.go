@@ -569,9 +569,27 @@ func withPassed(head string) string {
 	return rows + " and " + passedOver + ", until commit" + rest
 }
 
+// joins reports whether the server makes a join of a condition, and so keeps rows locked that it refuses.
+func (b *builder) joins(t queue.Test) bool {
+	if t.Op != queue.Raw || len(t.Or) > 0 {
+		return false
+	}
+	finds, misses := queue.Asks(t.SQL)
+	return finds && b.can(dialect.KeepsJoined) || misses && b.can(dialect.KeepsAntiJoin)
+}
+
+// joinsAsked is joins of a condition with an argument: another caller may want what it refuses.
+func (b *builder) joinsAsked(t queue.Test) bool { return takesArgument(t) && b.joins(t) }
+
 // keepsRefused reports whether rows stay locked that a claim reads and no claim would take.
 func (b *builder) keepsRefused() bool {
-	if !b.can(dialect.KeepsRefused) || !b.can(dialect.SkipLocked) || len(b.spec.Key) > 0 && b.findsFirst() {
+	if !b.can(dialect.SkipLocked) || len(b.spec.Key) > 0 && b.findsFirst() {
+		return false
+	}
+	if slices.ContainsFunc(b.stateTests(queue.Ready), b.joins) {
+		return true
+	}
+	if !b.can(dialect.KeepsRefused) {
 		return false
 	}
 	w := b.soughtIndex()
@@ -853,9 +871,16 @@ func (b *builder) findsSorted() bool {
 }
 
 // keepsOthers reports whether a claim that locks what it reads would keep locked what it reads for others: the
-// index leads to rows of which the caller says no, another caller says yes, and the server does not unlock them.
+// index leads to rows of which the caller says no, another caller says yes, and the server does not unlock them; or a
+// join drops them behind their locks.
 func (b *builder) keepsOthers() bool {
-	if !b.can(dialect.KeepsRefused) || b.spec.Waits || len(b.spec.Key) == 0 || b.claimsOne() {
+	if !b.can(dialect.SkipLocked) || b.spec.Waits || len(b.spec.Key) == 0 || b.claimsOne() {
+		return false
+	}
+	if slices.ContainsFunc(b.stateTests(queue.Ready), b.joinsAsked) {
+		return true
+	}
+	if !b.can(dialect.KeepsRefused) {
 		return false
 	}
 	w := b.soughtIndex()

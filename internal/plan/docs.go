@@ -276,8 +276,12 @@ func (b *builder) locksAndCrash() {
 	default:
 		p.Locks = "It locks the rows it takes until it commits; another claimer waits for it."
 	}
-	if b.keepsRefused() && !b.sortsLocked() {
-		p.Locks += " The server keeps locked as well what it reads and passes over, which no claim takes."
+	if b.keepsRefused() && !b.sortsLocked() && p.Strategy != "guarded" && p.Strategy != "move" { // those look without locks
+		p.Locks += " The server keeps locked as well what it reads and passes over"
+		if !slices.ContainsFunc(b.stateTests(queue.Ready), b.joinsAsked) {
+			p.Locks += ", which no claim takes"
+		}
+		p.Locks += "."
 	}
 	if b.writesOthers(queue.Claim) && !b.d.SingleWriter {
 		p.Locks += " It writes rows of other jobs as well, and waits for who has those locked: of two claims that wait for each other one is undone and made again."

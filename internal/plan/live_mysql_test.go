@@ -624,9 +624,12 @@ func TestRefusedRowsAreFree(t *testing.T) {
 			db, run := ownMySQL(t, servers.DSN(t, live.name))
 			db.SetMaxOpenConns(0) // each claim keeps its own
 			run(db, c.ddl)
+			tables := []string{"jobs", "calls", "tasks", "chats"}
+			run(db, "INSERT INTO kinds VALUES ('late', 'late'), ('soon', 'soon')")
 			for i := range of {
-				run(db, fmt.Sprintf("INSERT INTO jobs (id, kind) VALUES (%d, 'late'), (%d, 'soon')", 2*i+1, 2*i+2))
-				run(db, fmt.Sprintf("INSERT INTO calls (id, kind) VALUES (%d, 'late'), (%d, 'soon')", 2*i+1, 2*i+2))
+				for _, table := range tables {
+					run(db, fmt.Sprintf("INSERT INTO %s (id, kind) VALUES (%d, 'late'), (%d, 'soon')", table, 2*i+1, 2*i+2))
+				}
 			}
 			begin := func() *sql.Tx {
 				t.Helper()
@@ -678,7 +681,7 @@ func TestRefusedRowsAreFree(t *testing.T) {
 				}
 				return keys
 			}
-			for _, table := range []string{"jobs", "calls"} {
+			for _, table := range tables {
 				p := packages[table]
 				st := cmp.Or(p.Claim.Lock, p.Claim.Statement)
 				if last := claim(begin(), st, "soon", of); len(last) != of {

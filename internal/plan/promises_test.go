@@ -452,7 +452,8 @@ func TestLockingPickNamesTheStateOnce(t *testing.T) {
 				if picksUnlocked(s.SQL) {
 					want = 2 // the sub-select locks nothing there
 				}
-				if n := conditions(s.SQL, text); n != want {
+				looks, _, _ := strings.Cut(s.SQL, ") AS candidate\n") // what it locks behind that it asks again
+				if n := conditions(looks, text); n != want {
 					t.Errorf("%s says %q %d times, want once:\n%s", s.Name, text, n, s.SQL)
 				}
 			}

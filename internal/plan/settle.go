@@ -599,10 +599,13 @@ func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, move
 // keepsPassed reports whether a sweep that locks the rows it looks for would keep others locked as well: those that an
 // index leads to and a test refuses, which the server does not unlock. Rows whose tries are spent are few.
 func (b *builder) keepsPassed(t *queue.Transition, more []queue.Test) bool {
+	tests := slices.Concat(t.Tests, more)
+	if len(b.spec.Key) > 0 && slices.ContainsFunc(tests, b.joins) {
+		return true
+	}
 	if !b.can(dialect.KeepsRefused) || len(b.spec.Key) == 0 {
 		return false
 	}
-	tests := slices.Concat(t.Tests, more)
 	if a := b.spec.Attempts; a != nil {
 		tests = slices.DeleteFunc(tests, func(t queue.Test) bool { return t.Column == a.Column })
 	}

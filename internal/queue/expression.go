@@ -138,6 +138,37 @@ func Conjuncts(text string) (parts []string) {
 	return parts
 }
 
+// Asks reports whether a condition that has to hold asks whether a query finds something, by EXISTS or IN, which a
+// server may turn into a join; or whether it finds nothing.
+func Asks(text string) (finds, misses bool) {
+	for _, c := range Conjuncts(text) {
+		p := PiecesOf(c)
+		not := p.is(0, "not")
+		if not {
+			p = p[1:]
+		}
+		for p.is(0, "(") && p.closing(0) == len(p)-1 {
+			p = p[1 : len(p)-1]
+		}
+		depth := 0
+		for i := range p {
+			switch {
+			case depth == 0 && (p.is(i, "exists") && i == 0 && p.is(1, "(") || p.is(i, "in", "any", "some") && p.is(i+1, "(") && p.is(i+2, "select", "with")):
+				if not != p.is(i-1, "not") {
+					misses = true
+				} else {
+					finds = true
+				}
+			case p.is(i, "(", "case"):
+				depth++
+			case p.is(i, ")", "end"):
+				depth--
+			}
+		}
+	}
+	return finds, misses
+}
+
 // OfRow writes an expression so that it can be said of another row as well: each column of the
 // job's row stands behind {row}.
 func (s *Spec) OfRow(text string) string {

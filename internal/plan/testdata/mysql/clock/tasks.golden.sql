@@ -23,7 +23,7 @@
 --   partition    no shard column
 --   returning    MySQL 8.4 cannot return the rows of an UPDATE
 --   block        MySQL has no anonymous blocks that give rows back
---   token        no column can hold the key of a batch
+--   token        rows that are read and passed over stay locked, and other claims may take them
 -- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
 --   advisory     MySQL has no locks on numbers
 --   guarded      not needed: lock_update comes first
@@ -39,11 +39,30 @@
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (status, id)
 -- isolation: read committed
--- arguments: 1: param since time.Time, 2: limit
+-- arguments: 1: param since time.Time, 2: ahead, 3: param since time.Time, 4: limit
 SELECT /* tasksq.Claim */
-       id, made, ttl
-FROM   tasks IGNORE INDEX FOR ORDER BY (PRIMARY)
-WHERE  status = 1
+       tasks.id, tasks.made, tasks.ttl
+FROM   (
+           SELECT id AS candidate_1
+           FROM   tasks IGNORE INDEX FOR ORDER BY (PRIMARY)
+           WHERE  status = 1
+           AND    (ttl = 0 OR made + ttl > UNIX_TIMESTAMP())
+           AND    (UNIX_TIMESTAMP() - made > 5)
+           AND    (made < (UNIX_TIMESTAMP() - (ttl * 2)))
+           AND    (FROM_UNIXTIME(made) < NOW(6))
+           AND    (UNIX_TIMESTAMP(NOW(6)) - made > 5)
+           AND    (TIMESTAMPDIFF(SECOND, started, UTC_TIMESTAMP(6)) > 30)
+           AND    (DATE_SUB(UTC_TIMESTAMP(6), INTERVAL 5 MINUTE) > tasks.started)
+           AND    (tasks.started IS NULL OR (`started` < (UTC_TIMESTAMP(6))))
+           AND    (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.made > UNIX_TIMESTAMP()))
+           AND    (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.called > UTC_TIMESTAMP(6) AND c.called > ? AND c.seen > NOW(6)))
+           AND    ((SELECT COUNT(*) FROM (SELECT * FROM tasks LIMIT 1000000000) AS e WHERE e.started > UTC_TIMESTAMP(6) - INTERVAL 10 MINUTE) < 5)
+           AND    (EXISTS (SELECT 1 FROM elsewhere AS e WHERE e.started > NOW(6)))
+           ORDER  BY id
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN tasks FORCE INDEX (PRIMARY) ON tasks.id = candidate.candidate_1
+WHERE  tasks.status = 1
 AND    (ttl = 0 OR made + ttl > UNIX_TIMESTAMP())
 AND    (UNIX_TIMESTAMP() - made > 5)
 AND    (made < (UNIX_TIMESTAMP() - (ttl * 2)))
@@ -56,7 +75,7 @@ AND    (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.made > UNIX_TIMESTAMP()))
 AND    (NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.called > UTC_TIMESTAMP(6) AND c.called > ? AND c.seen > NOW(6)))
 AND    ((SELECT COUNT(*) FROM (SELECT * FROM tasks LIMIT 1000000000) AS e WHERE e.started > UTC_TIMESTAMP(6) - INTERVAL 10 MINUTE) < 5)
 AND    (EXISTS (SELECT 1 FROM elsewhere AS e WHERE e.started > NOW(6)))
-ORDER  BY id
+ORDER  BY candidate.candidate_1
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 

@@ -11,7 +11,7 @@
 --
 -- The row lock is the claim: nobody else can take or settle a job while its transaction is open.
 --
--- It locks the rows it returns until the transaction ends and passes over rows that others hold. When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
+-- It locks the rows it returns until the transaction ends and passes over rows that others hold. The server keeps locked as well what it reads and passes over, which no claim takes. When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
 --
 -- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
 --
@@ -33,7 +33,7 @@
 
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
--- locks: the rows it returns, until commit; passes over rows that are locked
+-- locks: the rows it returns and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: held_list ID, 2: limit

@@ -230,12 +230,19 @@ WHERE  (id IN (?));
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (since)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: limit, 2: limit
 SELECT /* tasksq.Recover */
-       id
-FROM   tasks
+       tasks.id
+FROM   (
+           SELECT id AS candidate_1
+           FROM   tasks
+           WHERE  (free = 0 and exists (select 1 from records b where b.id = tasks.record and b.status = 'running'))
+           AND    since <= FLOOR(UNIX_TIMESTAMP() - 10)
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN tasks FORCE INDEX (PRIMARY) ON tasks.id = candidate.candidate_1
 WHERE  (free = 0 and exists (select 1 from records b where b.id = tasks.record and b.status = 'running'))
-AND    since <= FLOOR(UNIX_TIMESTAMP() - 10)
+AND    tasks.since <= FLOOR(UNIX_TIMESTAMP() - 10)
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
@@ -266,10 +273,16 @@ WHERE  (id IN (?));
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: limit, 2: limit
 SELECT /* tasksq.Redrive */
-       id
-FROM   tasks
+       tasks.id
+FROM   (
+           SELECT id AS candidate_1
+           FROM   tasks
+           WHERE  (free = 0 and exists (select 1 from records b where b.id = tasks.record and b.status = 'error'))
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN tasks FORCE INDEX (PRIMARY) ON tasks.id = candidate.candidate_1
 WHERE  (free = 0 and exists (select 1 from records b where b.id = tasks.record and b.status = 'error'))
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
@@ -298,7 +311,7 @@ WHERE  (id IN (?));
 
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: older, 2: limit

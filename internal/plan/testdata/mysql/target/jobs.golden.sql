@@ -11,7 +11,7 @@
 --
 -- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It locks the rows it takes until it commits and passes over rows that others hold. The server keeps locked as well what it reads and passes over, which no claim takes. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
@@ -36,7 +36,7 @@
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes
--- locks: the rows it returns, until commit; passes over rows that are locked
+-- locks: the rows it returns and those that it reads and passes over, until commit; passes over rows that are locked
 -- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
