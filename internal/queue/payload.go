@@ -29,13 +29,9 @@ func (b *binding) readPayload() {
 				WithHint("Write the type with the path of its package, in quotes: type='example.com/app/mail.Message'.")
 		}
 	}
-	if len(said) > 0 {
-		return
-	}
 	for _, c := range b.spec.Columns {
-		if len(c.OwnRoles()) == 0 && !slices.Contains(b.spec.Key, c.Column) && c.Column != b.spec.Seq && !b.servesReady(c.Column) {
-			c.Payload = true
-		}
+		c.Unsaid = len(c.OwnRoles()) == 0 && !slices.Contains(b.spec.Key, c.Column) && c.Column != b.spec.Seq && !b.servesReady(c.Column)
+		c.Payload = c.Payload || c.Unsaid && len(said) == 0
 	}
 }
 

@@ -541,6 +541,7 @@ type Column struct {
 	Roles   []Role
 	Ignored bool   // neither read nor written
 	Payload bool   // goes to the handler
+	Unsaid  bool   // no role tells what it is for, whether or not another column says payload
 	GoType  string // named by payload type=, as written
 	JSON    bool   // decoded on demand
 	Clock   string // of a time without zone: "utc" or "local"; "" when it knows its zone
