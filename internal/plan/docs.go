@@ -289,7 +289,11 @@ func (b *builder) locksAndCrash() {
 	if b.cluster && b.writesClaim() {
 		p.Locks += " The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again."
 	}
-	leaves, makes := "A worker that dies leaves its jobs "+b.heldState(), "makes them "+b.readyAgain()+"."
+	held := b.heldState()
+	if b.spec.Unbegun != nil {
+		held = string(queue.Running)
+	}
+	leaves, makes := "A worker that dies leaves its jobs "+held, "makes them "+b.readyAgain()+"."
 	switch {
 	case b.spec.ExpiredFails && b.spec.GivenUp != "":
 		makes = "makes them " + b.givenUp() + "."
@@ -335,6 +339,9 @@ func (b *builder) locksAndCrash() {
 		p.Crash = leaves
 	default:
 		p.Crash = leaves + b.stays()
+	}
+	if c := b.spec.Unbegun; c != nil {
+		p.Crash += " Those that it had not begun stay claimed for good, since a claim leaves " + plainText(c.Name) + " null."
 	}
 	if b.spec.Overlaps {
 		p.Crash = strings.TrimSuffix(p.Crash, ".") + ". Nothing surely keeps a row that runs from being ready as well: a claim takes such a job again, whether its worker has died or not."
@@ -1333,6 +1340,8 @@ func (b *builder) buildDoc() {
 	if p.Start != nil {
 		ends := "a claim that runs out before Start is recovered like one that runs out after it"
 		switch {
+		case b.spec.Unbegun != nil:
+			ends = "a claim does not run out before Start, for it leaves " + plainText(b.spec.Unbegun.Name) + " null: Recover finds none that has not begun"
 		case len(b.spec.Expired) == 0 && !b.spec.AtStart:
 			ends = "a worker that dies leaves it as it leaves a running one"
 		case !slices.ContainsFunc(b.spec.Expired, compares):

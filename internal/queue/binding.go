@@ -156,6 +156,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.readFence()
 	b.passFree()
 	b.noteNoBeat()
+	b.noteUnbegun()
 	if b.sound && errs.Len() == before {
 		b.judge()
 	}

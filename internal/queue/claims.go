@@ -687,6 +687,25 @@ func (b *binding) noteNoBeat() {
 	b.note("warning: a running row whose %s is null is never recovered: no claim is over that has no heartbeat; where other programs begin jobs as well, have them write the first one then", k.heartbeat.column.Name)
 }
 
+// noteUnbegun warns where the claim leaves null in the time that says when it has run out, so that only jobs
+// which have begun are recovered.
+func (b *binding) noteUnbegun() {
+	claim, start := b.spec.Transitions[Claim], b.spec.Transitions[Start]
+	if claim == nil || start == nil || !b.writesNull(claim) || b.writesNull(start) {
+		return
+	}
+	b.spec.Unbegun = b.spec.Expired[0].Column
+	b.note("warning: a job that is claimed and has not begun is never recovered: its claim leaves %s null, which is not over at any time; have the claim write a time as well, or leave the claimed state out", b.spec.Unbegun.Name)
+}
+
+// writesNull reports whether a step leaves null in a time that Recover compares.
+func (b *binding) writesNull(t *Transition) bool {
+	return slices.ContainsFunc(b.spec.Expired, func(over Test) bool {
+		return over.Column == b.spec.Expired[0].Column && over.Column != nil && over.Op == LessEqual && len(over.Or) == 0 &&
+			slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == over.Column && w.Value.Kind == Null })
+	})
+}
+
 // isPast reports whether a constant is surely before any time at which a job is claimed: a number of time
 // units, or a time as text that begins with the year.
 func isPast(v Value) bool {

@@ -44,6 +44,9 @@ type Spec struct {
 	// Kept are columns that mean something to the queue and that the database writes with
 	// every change of a row: a step that does not write one leaves it as it is.
 	Kept []*schema.Column
+	// Unbegun is the column by which Recover finds no job that was claimed and has not begun, since the claim
+	// writes null to it; nil where it finds these as well.
+	Unbegun *schema.Column
 	// Overlaps: a row that runs is ready as well, as long as what a claim wrote does not end that.
 	Overlaps bool
 	// Expired tells a running row whose worker is gone; nil when nothing in the

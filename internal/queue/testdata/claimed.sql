@@ -49,3 +49,11 @@ CREATE TABLE random (
   holder  text NOT NULL DEFAULT '',   -- qgen:worker free=''; on claim set "md5(random()::text)"
   since   bigint NOT NULL DEFAULT 0   -- qgen:claimed timeout=5m as=epoch free=0 expired=recover
 );
+-- The time by which work has to end begins with it: no claim that has not begun runs out.
+-- qgen:queue reserved
+CREATE TABLE reserved (
+  id      bigserial PRIMARY KEY,
+  state   text NOT NULL,  -- qgen:status ready=new claimed=held running=busy done=done failed=failed
+  held_at timestamptz,    -- qgen:claimed
+  till    timestamptz     -- qgen:lease length=5m expired=fail; on claim set null; on start set now+5m
+);

@@ -44,3 +44,13 @@ CREATE TABLE starts (
     run_id bigint NOT NULL,
     at     timestamptz NOT NULL
 );
+
+-- The time by which work has to end begins with it: no claim that has not begun runs out.
+-- qgen:queue reserved
+CREATE TABLE reserved (
+    id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    state   text NOT NULL DEFAULT 'new', -- qgen:status ready=new claimed=held running=busy done=done failed=failed
+    held_at timestamptz, -- qgen:claimed
+    till    timestamptz, -- qgen:lease length=5m expired=fail; on claim set null; on start set now+5m
+    body    text NOT NULL
+);
