@@ -993,6 +993,13 @@ func (b *binding) judgeWrites() {
 				said[w] = true
 				b.errorf(w.pos, "nothing writes %s when a job is %s", w.pos.Text(), doing[name]).
 					WithHint("With ~ a value is only tested. Say %s=… to test and write it, %s:=… for what is written, or qgen:on %s set … for this step.", w.name, w.name, name)
+				continue
+			}
+			early := func(u Test) bool { return u.Column == s.column && excludesAll(u, test) }
+			if b.twoSteps && slices.Contains([]TransitionName{Finish, Retry, Release, Fail, Recover, GiveUp}, name) && slices.ContainsFunc(b.told(Claimed), early) {
+				said[w] = true
+				b.errorf(w.pos, "nothing writes %s when a job is %s that has not begun, and of a claimed row %s", w.pos.Text(), doing[name], conjunction(b.told(Claimed)[slices.IndexFunc(b.told(Claimed), early):][:1])).
+					WithHint("What is done to a running job can be done to a claimed one as well. Say %s=… to test and write it, or qgen:on %s set … for this step.", w.name, name)
 			}
 		}
 	}

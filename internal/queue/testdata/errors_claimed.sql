@@ -76,3 +76,13 @@ CREATE TABLE again (id bigint PRIMARY KEY,
   t timestamptz,  -- qgen:status ready=null claimed~null running=now
   l timestamptz   -- qgen:lease length=5m expired=claim
 );
+
+-- The time of the start tells done rows, and a job may end before it has begun.
+-- qgen:queue early
+CREATE TABLE early (
+    id          bigserial PRIMARY KEY,
+    claimed_at  timestamptz, -- qgen:status ready=null claimed=now running~set done~set failed~set
+    started_at  timestamptz, -- qgen:status ready=null claimed=null running=now done~set failed~set
+    finished_at timestamptz, -- qgen:status ready=null claimed=null running=null done=now failed=null
+    failed_at   timestamptz  -- qgen:status ready=null claimed=null running=null done=null failed=now
+);
