@@ -52,25 +52,19 @@ func (j Job) Key() Key { return j.ActionID }
 func (j Job) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.Any("action_id", j.ActionID),
-		slog.String("hook", j.Hook),
+		slog.String("hook", "(redacted)"),
 		slog.String("scheduled_date_local", "(redacted)"),
 		slog.Any("priority", j.Priority),
-		slog.Any("group_id", j.GroupID),
+		slog.String("args", "(redacted)"),
+		slog.String("schedule", "(redacted)"),
+		slog.String("group_id", "(redacted)"),
 		slog.Int("attempts", int(j.Attempts)),
 		slog.Time("last_attempt_gmt", j.LastAttemptGmt),
 		slog.Any("claim_id", j.ClaimID),
+		slog.String("extended_args", "(redacted)"),
 	}
 	if j.ScheduledDateGmt != nil {
 		attrs = append(attrs, slog.Time("scheduled_date_gmt", *j.ScheduledDateGmt))
-	}
-	if j.Args != nil {
-		attrs = append(attrs, slog.String("args", *j.Args))
-	}
-	if j.Schedule != nil {
-		attrs = append(attrs, slog.String("schedule", *j.Schedule))
-	}
-	if j.ExtendedArgs != nil {
-		attrs = append(attrs, slog.String("extended_args", *j.ExtendedArgs))
 	}
 	return slog.GroupValue(attrs...)
 }

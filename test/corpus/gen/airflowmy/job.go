@@ -69,30 +69,22 @@ func (j Job) LogValue() slog.Value {
 		slog.String("dag_id", j.DagID),
 		slog.String("run_id", j.RunID),
 		slog.Int("map_index", int(j.MapIndex)),
+		slog.String("duration", "(redacted)"),
 		slog.String("try_number", "(redacted)"),
-		slog.String("pool", j.Pool),
-		slog.Int("pool_slots", int(j.PoolSlots)),
+		slog.String("max_tries", "(redacted)"),
+		slog.String("pool", "(redacted)"),
+		slog.String("pool_slots", "(redacted)"),
+		slog.String("operator", "(redacted)"),
+		slog.String("custom_operator_name", "(redacted)"),
 		slog.Time("queued_dttm", j.QueuedDttm),
 		slog.Int("queued_by_job_id", int(j.QueuedByJobID)),
-		slog.Any("executor_config", j.ExecutorConfig),
-	}
-	if j.Duration != nil {
-		attrs = append(attrs, slog.Float64("duration", *j.Duration))
-	}
-	if j.MaxTries != nil {
-		attrs = append(attrs, slog.Int("max_tries", int(*j.MaxTries)))
+		slog.String("executor_config", "(redacted)"),
 	}
 	if j.Queue != nil {
 		attrs = append(attrs, slog.String("queue", *j.Queue))
 	}
 	if j.PriorityWeight != nil {
 		attrs = append(attrs, slog.Int("priority_weight", int(*j.PriorityWeight)))
-	}
-	if j.Operator != nil {
-		attrs = append(attrs, slog.String("operator", *j.Operator))
-	}
-	if j.CustomOperatorName != nil {
-		attrs = append(attrs, slog.String("custom_operator_name", *j.CustomOperatorName))
 	}
 	return slog.GroupValue(attrs...)
 }

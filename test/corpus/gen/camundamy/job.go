@@ -58,17 +58,18 @@ func (j Job) LogValue() slog.Value {
 		slog.String("PROCESS_INSTANCE_ID_", "(redacted)"),
 		slog.String("PROCESS_DEF_ID_", "(redacted)"),
 		slog.String("PROCESS_DEF_KEY_", "(redacted)"),
+		slog.String("EXCEPTION_STACK_ID_", "(redacted)"),
+		slog.String("REPEAT_", "(redacted)"),
 		slog.String("HANDLER_TYPE_", "(redacted)"),
 		slog.String("HANDLER_CFG_", "(redacted)"),
-		slog.Int("SUSPENSION_STATE_", int(j.SuspensionState)),
+		slog.String("SUSPENSION_STATE_", "(redacted)"),
+		slog.String("JOB_DEF_ID_", "(redacted)"),
 		slog.Int64("PRIORITY_", j.Priority),
+		slog.String("SEQUENCE_COUNTER_", "(redacted)"),
 		slog.String("TENANT_ID_", "(redacted)"),
 	}
 	if j.Retries != nil {
 		attrs = append(attrs, slog.Int("RETRIES_", int(*j.Retries)))
-	}
-	if j.ExceptionStackID != nil {
-		attrs = append(attrs, slog.String("EXCEPTION_STACK_ID_", *j.ExceptionStackID))
 	}
 	if j.ExceptionMsg != nil {
 		attrs = append(attrs, slog.String("EXCEPTION_MSG_", *j.ExceptionMsg))
@@ -76,17 +77,8 @@ func (j Job) LogValue() slog.Value {
 	if j.Duedate != nil {
 		attrs = append(attrs, slog.Time("DUEDATE_", *j.Duedate))
 	}
-	if j.Repeat != nil {
-		attrs = append(attrs, slog.String("REPEAT_", *j.Repeat))
-	}
 	if j.DeploymentID != nil {
 		attrs = append(attrs, slog.String("DEPLOYMENT_ID_", *j.DeploymentID))
-	}
-	if j.JobDefID != nil {
-		attrs = append(attrs, slog.String("JOB_DEF_ID_", *j.JobDefID))
-	}
-	if j.SequenceCounter != nil {
-		attrs = append(attrs, slog.Int64("SEQUENCE_COUNTER_", *j.SequenceCounter))
 	}
 	return slog.GroupValue(attrs...)
 }

@@ -57,17 +57,18 @@ func (j Job) LogValue() slog.Value {
 		slog.String("process_instance_id_", "(redacted)"),
 		slog.String("process_def_id_", "(redacted)"),
 		slog.String("process_def_key_", "(redacted)"),
+		slog.String("exception_stack_id_", "(redacted)"),
+		slog.String("repeat_", "(redacted)"),
 		slog.String("handler_type_", "(redacted)"),
 		slog.String("handler_cfg_", "(redacted)"),
-		slog.Int("suspension_state_", int(j.SuspensionState)),
+		slog.String("suspension_state_", "(redacted)"),
+		slog.String("job_def_id_", "(redacted)"),
 		slog.Int64("priority_", j.Priority),
+		slog.String("sequence_counter_", "(redacted)"),
 		slog.String("tenant_id_", "(redacted)"),
 	}
 	if j.Retries != nil {
 		attrs = append(attrs, slog.Int("retries_", int(*j.Retries)))
-	}
-	if j.ExceptionStackID != nil {
-		attrs = append(attrs, slog.String("exception_stack_id_", *j.ExceptionStackID))
 	}
 	if j.ExceptionMsg != nil {
 		attrs = append(attrs, slog.String("exception_msg_", *j.ExceptionMsg))
@@ -75,17 +76,8 @@ func (j Job) LogValue() slog.Value {
 	if j.Duedate != nil {
 		attrs = append(attrs, slog.Time("duedate_", *j.Duedate))
 	}
-	if j.Repeat != nil {
-		attrs = append(attrs, slog.String("repeat_", *j.Repeat))
-	}
 	if j.DeploymentID != nil {
 		attrs = append(attrs, slog.String("deployment_id_", *j.DeploymentID))
-	}
-	if j.JobDefID != nil {
-		attrs = append(attrs, slog.String("job_def_id_", *j.JobDefID))
-	}
-	if j.SequenceCounter != nil {
-		attrs = append(attrs, slog.Int64("sequence_counter_", *j.SequenceCounter))
 	}
 	return slog.GroupValue(attrs...)
 }

@@ -50,9 +50,9 @@ func (j Job) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.Time("INSERTINTODB", j.Insertintodb),
 		slog.Time("SENDINGDATETIME", j.Sendingdatetime),
-		slog.String("SENDBEFORE", j.Sendbefore),
-		slog.String("SENDAFTER", j.Sendafter),
-		slog.Int64("SENDDAYS", j.Senddays),
+		slog.String("SENDBEFORE", "(redacted)"),
+		slog.String("SENDAFTER", "(redacted)"),
+		slog.String("SENDDAYS", "(redacted)"),
 		slog.String("TEXT", "(redacted)"),
 		slog.String("DESTINATIONNUMBER", "(redacted)"),
 		slog.String("CODING", "(redacted)"),

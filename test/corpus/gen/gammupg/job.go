@@ -50,9 +50,9 @@ func (j Job) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.Time("InsertIntoDB", j.InsertIntoDB),
 		slog.Time("SendingDateTime", j.SendingDateTime),
-		slog.String("SendBefore", j.SendBefore),
-		slog.String("SendAfter", j.SendAfter),
-		slog.Int("SendDays", int(j.SendDays)),
+		slog.String("SendBefore", "(redacted)"),
+		slog.String("SendAfter", "(redacted)"),
+		slog.String("SendDays", "(redacted)"),
 		slog.String("Text", "(redacted)"),
 		slog.String("DestinationNumber", "(redacted)"),
 		slog.String("Coding", "(redacted)"),

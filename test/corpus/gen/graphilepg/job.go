@@ -41,6 +41,7 @@ func (j Job) Key() Key { return j.ID }
 func (j Job) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.Int64("id", j.ID),
+		slog.String("job_queue_id", "(redacted)"),
 		slog.Int("task_id", int(j.TaskID)),
 		slog.String("payload", "(redacted)"),
 		slog.Int("priority", int(j.Priority)),
@@ -48,19 +49,14 @@ func (j Job) LogValue() slog.Value {
 		slog.Int("attempts", int(j.Attempts)),
 		slog.Int("max_attempts", int(j.MaxAttempts)),
 		slog.Time("created_at", j.CreatedAt),
+		slog.String("key", "(redacted)"),
 		slog.Time("locked_at", j.LockedAt),
 		slog.String("locked_by", j.LockedBy),
-		slog.Int("revision", int(j.Revision)),
-		slog.String("flags", string(j.Flags)),
-	}
-	if j.JobQueueID != nil {
-		attrs = append(attrs, slog.Int("job_queue_id", int(*j.JobQueueID)))
+		slog.String("revision", "(redacted)"),
+		slog.String("flags", "(redacted)"),
 	}
 	if j.LastError != nil {
 		attrs = append(attrs, slog.String("last_error", *j.LastError))
-	}
-	if j.KeyValue != nil {
-		attrs = append(attrs, slog.String("key", *j.KeyValue))
 	}
 	return slog.GroupValue(attrs...)
 }

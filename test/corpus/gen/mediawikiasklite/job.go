@@ -42,13 +42,13 @@ func (j Job) LogValue() slog.Value {
 		slog.String("job_cmd", j.JobCmd),
 		slog.String("job_namespace", "(redacted)"),
 		slog.String("job_title", "(redacted)"),
-		slog.Any("job_timestamp", j.JobTimestamp),
+		slog.String("job_timestamp", "(redacted)"),
 		slog.String("job_params", "(redacted)"),
-		slog.Int64("job_random", j.JobRandom),
+		slog.String("job_random", "(redacted)"),
 		slog.Int64("job_attempts", j.JobAttempts),
 		slog.String("job_token", j.JobToken),
 		slog.Time("job_token_timestamp", j.JobTokenTimestamp),
-		slog.String("job_sha1", j.JobSha1),
+		slog.String("job_sha1", "(redacted)"),
 	)
 }
 

@@ -42,13 +42,13 @@ func (j Job) LogValue() slog.Value {
 		slog.Any("job_cmd", j.JobCmd),
 		slog.String("job_namespace", "(redacted)"),
 		slog.String("job_title", "(redacted)"),
-		slog.Any("job_timestamp", j.JobTimestamp),
+		slog.String("job_timestamp", "(redacted)"),
 		slog.String("job_params", "(redacted)"),
-		slog.Any("job_random", j.JobRandom),
+		slog.String("job_random", "(redacted)"),
 		slog.Any("job_attempts", j.JobAttempts),
 		slog.Any("job_token", j.JobToken),
 		slog.Time("job_token_timestamp", j.JobTokenTimestamp),
-		slog.Any("job_sha1", j.JobSha1),
+		slog.String("job_sha1", "(redacted)"),
 	)
 }
 

@@ -32,22 +32,19 @@ func (j Job) Key() Key { return j.JobID }
 
 // LogValue shows the job in logs, without its payload.
 func (j Job) LogValue() slog.Value {
-	attrs := []slog.Attr{
+	return slog.GroupValue(
 		slog.Int("job_id", int(j.JobID)),
 		slog.String("job_cmd", j.JobCmd),
 		slog.String("job_namespace", "(redacted)"),
 		slog.String("job_title", "(redacted)"),
+		slog.String("job_timestamp", "(redacted)"),
 		slog.String("job_params", "(redacted)"),
-		slog.Int("job_random", int(j.JobRandom)),
+		slog.String("job_random", "(redacted)"),
 		slog.Int("job_attempts", int(j.JobAttempts)),
 		slog.String("job_token", j.JobToken),
 		slog.Time("job_token_timestamp", j.JobTokenTimestamp),
-		slog.String("job_sha1", j.JobSha1),
-	}
-	if j.JobTimestamp != nil {
-		attrs = append(attrs, slog.Time("job_timestamp", *j.JobTimestamp))
-	}
-	return slog.GroupValue(attrs...)
+		slog.String("job_sha1", "(redacted)"),
+	)
 }
 
 // NewJob is what Enqueue adds to job. A nil field leaves the column to its default, or null

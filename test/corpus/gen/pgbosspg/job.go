@@ -62,51 +62,32 @@ func (j Job) Key() Key { return Key{Name: j.Name, ID: j.ID} }
 
 // LogValue shows the job in logs, without its payload.
 func (j Job) LogValue() slog.Value {
-	attrs := []slog.Attr{
+	return slog.GroupValue(
 		slog.String("id", j.ID),
 		slog.String("name", j.Name),
 		slog.Int("priority", int(j.Priority)),
 		slog.String("data", "(redacted)"),
 		slog.Int("retry_limit", int(j.RetryLimit)),
 		slog.Int("retry_count", int(j.RetryCount)),
-		slog.Int("retry_delay", int(j.RetryDelay)),
-		slog.Bool("retry_backoff", j.RetryBackoff),
-		slog.Int("expire_seconds", int(j.ExpireSeconds)),
-		slog.Int("deletion_seconds", int(j.DeletionSeconds)),
+		slog.String("retry_delay", "(redacted)"),
+		slog.String("retry_backoff", "(redacted)"),
+		slog.String("retry_delay_max", "(redacted)"),
+		slog.String("expire_seconds", "(redacted)"),
+		slog.String("deletion_seconds", "(redacted)"),
+		slog.String("singleton_key", "(redacted)"),
+		slog.String("singleton_on", "(redacted)"),
+		slog.String("group_id", "(redacted)"),
+		slog.String("group_tier", "(redacted)"),
 		slog.Time("start_after", j.StartAfter),
 		slog.Time("created_on", j.CreatedOn),
 		slog.Time("started_on", j.StartedOn),
-		slog.Time("keep_until", j.KeepUntil),
-		slog.Int("pending_dependencies", int(j.PendingDependencies)),
-	}
-	if j.RetryDelayMax != nil {
-		attrs = append(attrs, slog.Int("retry_delay_max", int(*j.RetryDelayMax)))
-	}
-	if j.SingletonKey != nil {
-		attrs = append(attrs, slog.String("singleton_key", *j.SingletonKey))
-	}
-	if j.SingletonOn != nil {
-		attrs = append(attrs, slog.Time("singleton_on", *j.SingletonOn))
-	}
-	if j.GroupID != nil {
-		attrs = append(attrs, slog.String("group_id", *j.GroupID))
-	}
-	if j.GroupTier != nil {
-		attrs = append(attrs, slog.String("group_tier", *j.GroupTier))
-	}
-	if j.DeadLetter != nil {
-		attrs = append(attrs, slog.String("dead_letter", *j.DeadLetter))
-	}
-	if j.Policy != nil {
-		attrs = append(attrs, slog.String("policy", *j.Policy))
-	}
-	if j.HeartbeatOn != nil {
-		attrs = append(attrs, slog.Time("heartbeat_on", *j.HeartbeatOn))
-	}
-	if j.HeartbeatSeconds != nil {
-		attrs = append(attrs, slog.Int("heartbeat_seconds", int(*j.HeartbeatSeconds)))
-	}
-	return slog.GroupValue(attrs...)
+		slog.String("keep_until", "(redacted)"),
+		slog.String("dead_letter", "(redacted)"),
+		slog.String("policy", "(redacted)"),
+		slog.String("heartbeat_on", "(redacted)"),
+		slog.String("heartbeat_seconds", "(redacted)"),
+		slog.String("pending_dependencies", "(redacted)"),
+	)
 }
 
 // NewJob is what Enqueue adds to pgboss.job. A nil field leaves the column to its default, or

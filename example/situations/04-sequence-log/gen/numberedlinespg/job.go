@@ -34,7 +34,7 @@ func (j Job) LogValue() slog.Value {
 		slog.String("row_id", j.RowID),
 		slog.Int64("seq", j.Seq),
 		slog.String("line", "(redacted)"),
-		slog.Int64("added_by", j.AddedBy),
+		slog.String("added_by", "(redacted)"),
 	)
 }
 
