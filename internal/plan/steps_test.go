@@ -133,7 +133,7 @@ func drawTable(t *rapid.T) drawnTable {
 		s.columns = append(s.columns, def+"|"+strings.TrimPrefix(note, "; "))
 	}
 	split := func(v string) (string, string) { a, b, _ := strings.Cut(v, "|"); return a, b }
-	switch n := rapid.IntRange(0, 19).Draw(t, "state"); n {
+	switch n := rapid.IntRange(0, 20).Draw(t, "state"); n {
 	case 0, 1:
 		col("state TEXT NOT NULL DEFAULT 'new'", "status ready=new running=busy done=done failed=failed"+pick("stays", "", "", "; on retry set old"))
 	case 2:
@@ -183,6 +183,11 @@ func drawTable(t *rapid.T) drawnTable {
 	case 19:
 		col("phase INTEGER NOT NULL DEFAULT 0", "status ready=0|4 running=1 done=2 failed=3"+pick("r", "", " ready:=4"))
 		col("seen TEXT", "heartbeat timeout=5m")
+	case 20:
+		col("held INTEGER", "claimed as=epoch; status ready=null claimed=now running~set")
+		col("begun INTEGER", "status ready=null claimed=null running=now as=epoch"+pick("ends", "", " done~set", " done~set failed~set"))
+		col("over INTEGER", "finished as=epoch; status ready=null claimed=null running=null done=now failed=null")
+		col("broken BOOLEAN NOT NULL DEFAULT 0", "status ready=0 claimed=0 running=0 done=0 failed=1")
 	}
 	extra := func(name string) bool { return rapid.IntRange(0, 3).Draw(t, name) == 0 }
 	if extra("lease") {
@@ -243,6 +248,28 @@ func drawTable(t *rapid.T) drawnTable {
 	}
 	s.queue = strings.Join(words, " ")
 	return s
+}
+
+// early ends a job that is claimed and has not begun: each step leads where it leads a running one.
+func (w *walk) early(job jobRow) {
+	w.Helper()
+	for _, o := range w.ops() {
+		if o.name == "Start" || o.name == "Extend" || o.name == "Fail" && w.made.Retry != nil {
+			continue
+		}
+		w.exec("SAVEPOINT early")
+		keep := len(w.done)
+		found := w.query(o.Statement, job)
+		w.done = append(w.done, o.name)
+		if len(found) != 1 {
+			w.fatalf("%s finds %d jobs before Start\n%s", o.name, len(found), o.Statement.SQL)
+		}
+		if m, ok := w.move(o.step); ok {
+			w.at(m.To)
+		}
+		w.done = w.done[:keep]
+		w.exec("ROLLBACK TO early; RELEASE early")
+	}
 }
 
 // walk takes one job through the steps of a package.
@@ -521,6 +548,7 @@ func (w *walk) run() {
 		return
 	}
 	if p.Start != nil {
+		w.early(job)
 		begun := w.query(p.Start.Statement, job)
 		if len(begun) != 1 {
 			w.fatalf("Start finds %d jobs", len(begun))
