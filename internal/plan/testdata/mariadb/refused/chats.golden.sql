@@ -125,6 +125,15 @@ SELECT /* chatsq.Stats */
        count(CASE WHEN state = 'done' THEN 1 END) AS done
 FROM   chats;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: chats_next (state, id)
+SELECT /* chatsq.Backlog */
+       count(*) AS ready
+FROM   chats
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

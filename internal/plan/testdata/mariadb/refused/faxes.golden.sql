@@ -246,6 +246,16 @@ SELECT /* faxesq.Stats */
        count(CASE WHEN state = 'busy' AND till <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
 FROM   faxes;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: faxes_next (state, id); it reads others as well
+SELECT /* faxesq.Backlog */
+       count(*) AS ready
+FROM   faxes
+WHERE  state = 'new'
+AND    (faxes.kind in (select k.kind from kinds k));
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

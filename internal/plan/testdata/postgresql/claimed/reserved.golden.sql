@@ -277,6 +277,15 @@ SELECT /* reservedq.Stats */
        extract(epoch FROM now() - min(held_at) FILTER (WHERE state IN ('held', 'busy'))) AS oldest_running
 FROM   reserved;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+SELECT /* reservedq.Backlog */
+       count(*) AS ready
+FROM   reserved
+WHERE  state = 'new';
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -76,6 +76,15 @@ SELECT /* someq.Stats */
        count(*) FILTER (WHERE taker IS NOT NULL) AS done
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE taker IS NULL
+SELECT /* someq.Backlog */
+       count(*) AS ready
+FROM   calls
+WHERE  taker IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none

@@ -76,6 +76,15 @@ SELECT /* workq.Stats */
        count(*) FILTER (WHERE taker = 'work') AS done
 FROM   calls;
 
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: (id) WHERE taker IS NULL
+SELECT /* workq.Backlog */
+       count(*) AS ready
+FROM   calls
+WHERE  taker IS NULL;
+
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
