@@ -2014,18 +2014,17 @@ func (b *builder) leads(ix *schema.Index, tests []queue.Test) (how int, rest []q
 	rest = slices.DeleteFunc(slices.Clone(tests), func(t queue.Test) bool { return b.says(ix, t) })
 	how = point * (len(tests) - len(rest))
 	for _, c := range b.columnsOf(ix) {
-		of := func(t queue.Test) bool {
-			return c.Column != nil && c.Length == 0 && t.Column == c.Column && t.By == 0 && !b.ofRow(t)
-		}
+		of := func(t queue.Test) bool { return c.Column != nil && c.Length == 0 && t.Column == c.Column && t.By == 0 }
 		switch {
 		case slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && points(t) }):
 			how += point
 			rest = slices.DeleteFunc(rest, of)
 			continue
 		case slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && t.Op == queue.NotNull && len(t.Or) == 0 }),
-			how > 0 && slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && compares(t) }):
+			how > 0 && slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && compares(t) && !b.ofRow(t) }):
 			how += span
-			rest = slices.DeleteFunc(rest, of)
+			bounded := slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && compares(t) && !b.ofRow(t) })
+			rest = slices.DeleteFunc(rest, func(t queue.Test) bool { return of(t) && (bounded || !b.ofRow(t)) })
 		}
 		break
 	}

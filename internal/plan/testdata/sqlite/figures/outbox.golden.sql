@@ -201,7 +201,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on ("last") WHERE sent = 0 AND attempts >= 5 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* outboxq.Purge */ FROM outbox
 WHERE  id IN (
