@@ -1752,7 +1752,7 @@ func (b *builder) usesHead(w wanted) string {
 		}
 	case how == few:
 		_, text = b.foundAmong(have, text)
-	case how == sought, w.kind == claim.kind && w.sorted && len(w.columns) > 0 && how != single && !(how == asked && b.namedInOrder()) && len(b.claimOrder()) > 0:
+	case how == sought, w.kind == claim.kind && w.sorted && len(w.columns) > 0 && how != single && (how != asked || !b.namedInOrder()) && len(b.claimOrder()) > 0:
 		text += thenSorted
 	case how == passing:
 		text += b.passesRunning(have)

@@ -5,6 +5,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
 )
 
@@ -57,8 +58,12 @@ func (b *builder) lacksOf(ix *schema.Index, w wanted, ordered []indexKey) (run i
 			told = append(told, k.column)
 		}
 	}
+	wants := func(c *schema.Column) bool { // the advised index tells it, by a column or by its predicate
+		return slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == c }) ||
+			slices.ContainsFunc(w.predicate(), func(t queue.Test) bool { return t.Column == c })
+	}
 	for _, t := range w.where {
-		if t.Column != nil && constant(t) && points(t) && !b.says(ix, t) && !slices.Contains(told, t.Column) {
+		if t.Column != nil && wants(t.Column) && constant(t) && points(t) && !b.says(ix, t) && !slices.Contains(told, t.Column) {
 			told, fixed = append(told, t.Column), append(fixed, t.Column)
 		}
 	}

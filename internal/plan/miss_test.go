@@ -53,3 +53,18 @@ func TestNearestIndexIsReadFromEitherEnd(t *testing.T) {
 		}
 	}
 }
+
+// What the advised index does not tell either, another is not said to lack.
+func TestNearestIndexLacksWhatIsAdvised(t *testing.T) {
+	c := tableCase{engine: "mariadb", ddl: `CREATE TABLE jobs (
+    id    bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    owner int NOT NULL,
+    kind  int NOT NULL,
+    state varchar(20) NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    KEY jobs_owner (owner)
+);`}
+	p := c.plans(t, "version: \"1\"\nqueues: [{schema: [x], engine: mariadb, table: jobs, queue: 'jobs enqueue=absent like=\"owner, kind\" among=ready', gen: {go: {out: x}}}]")[0]
+	if last := p.Indexes[len(p.Indexes)-1]; last.Miss != "jobs_owner does not serve: it does not have kind" {
+		t.Errorf("%+v", last)
+	}
+}
