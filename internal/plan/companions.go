@@ -169,11 +169,11 @@ func sweeps(name queue.TransitionName) bool {
 	return slices.Contains([]queue.TransitionName{queue.Recover, queue.GiveUp, queue.Redrive}, name)
 }
 
-// meets reports whether rows of another table have to be locked before a statement writes them: it reads
+// meets reports whether rows that are not those of the jobs have to be locked before a statement writes them: it reads
 // the queue's table, and where it waits for another call it would else not see what that has written, but
 // the table as it was when the statement began. What has written the rows before holds them already.
 func (b *builder) meets(t *queue.Transition, c *queue.Companion) bool {
-	if !c.Reads || c.Others || c.Verb == "insert" || b.d.SingleWriter || c.Known != nil && b.locksWhole(c.Known.Engine) ||
+	if !c.Reads || c.Verb == "insert" || b.d.SingleWriter || c.Known != nil && b.locksWhole(c.Known.Engine) ||
 		c.Verb == "delete" && !b.d.Has("companion_lock") {
 		return false
 	}
@@ -196,7 +196,9 @@ func (b *builder) heldBefore(t *queue.Transition, c *queue.Companion) bool {
 	return false
 }
 
-// lockBeside locks the rows of another table that a statement then writes.
+// lockBeside locks the rows of another table, or of other jobs, that a statement then writes. Of other jobs
+// it passes over those that are surely not meant: among the rows that these jobs have in common are those
+// that other calls have locked, each of which would wait for the other.
 func (b *builder) lockBeside(c *queue.Companion, called, file, op string, held []*Field) *Statement {
 	s, v := b.newScope(), b.base(op)
 	s.beside, s.listed = c, true
@@ -208,14 +210,24 @@ func (b *builder) lockBeside(c *queue.Companion, called, file, op string, held [
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, nil, "_held")
 	template := "companion_lock"
 	v.Beside = s.besideOf(&queue.Companion{Schema: c.Schema, Table: c.Table, Known: c.Known, Where: c.Where})
+	rows := "the rows of " + plainText(c.QualifiedName())
+	if c.Others {
+		rows = "the rows of other jobs"
+		v.Beside.Fixed = append(v.Beside.Fixed, s.notAmong(v))
+		for _, part := range queue.Conjuncts(c.When) {
+			if part != "" && b.looksNowhere(part) {
+				v.Where = append(v.Where, s.raw(part))
+			}
+		}
+	}
 	if !b.d.Has(template) {
 		template = "companion_update" // to what they hold
 		column := s.d.Ident(c.Set[0].Column.Name)
 		v.Beside.Columns, v.Beside.Values = []string{column}, []string{v.Beside.Bare + "." + column}
 	}
 	return s.statement(called+"_lock", template, v, nil,
-		file+": locks the rows of "+plainText(c.QualifiedName())+" that "+called+".sql writes, so that it reads what others have written who had them locked",
-		"locks: the rows of "+plainText(c.QualifiedName())+", until commit", "index: the key"+b.findsText(c))
+		file+": locks "+rows+" that "+called+".sql writes, so that it reads what others have written who had them locked",
+		"locks: "+rows+", until commit", "index: the key"+b.findsText(c))
 }
 
 // noteReads tells what an entry finds that reads the queue's table.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // Claims at the same moment that take the rows which go with a claimed one never share them: who is
@@ -115,4 +116,78 @@ func takeTogether(t *testing.T, db *sql.DB, c *Claim) (int, error) {
 		return 0, err
 	}
 	return n + 1, tx.Commit()
+}
+
+// The last two parts of a whole that end at the same moment complete it: the later waits for the row of the
+// whole and then reads what the earlier has committed.
+func TestLastOfOthers(t *testing.T) {
+	for live, engine := range map[string]string{"postgres18": "postgresql", "mysql97": "mysql"} {
+		t.Run(live, func(t *testing.T) {
+			c, db := liveCase(t, live, engine, "parents")
+			complete := c.variants(t, nil)["tasks"].Complete
+			taken, left := "1", "1"
+			if engine == "postgresql" {
+				taken, left = "'2001-01-01Z'", `"2001-01-01Z"`
+			}
+			for _, row := range []string{"1, NULL, true", "2, 1, false", "3, 1, false"} {
+				if _, err := db.Exec("INSERT INTO tasks (id, parent_id, whole, state, taken) VALUES (" + row + ", 'busy', " + taken + ")"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			begin := func() *sql.Tx {
+				tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = tx.Rollback() })
+				return tx
+			}
+			settle := func(tx *sql.Tx, key string) error {
+				for _, st := range slices.Concat([]*Statement{complete.Lock}, complete.With, []*Statement{complete.Statement}, complete.Behind) {
+					var args []any
+					for _, a := range st.Args {
+						switch {
+						case a.Kind == ArgBatch && a.Field != nil && a.Field.Column == "taken":
+							args = append(args, "{"+left+"}")
+						case a.Kind == ArgBatch:
+							args = append(args, "{"+key+"}")
+						case strings.Count(a.First, "?") == 2:
+							args = append(args, key, left)
+						default:
+							args = append(args, key)
+						}
+					}
+					if _, err := tx.Exec(st.SQL, args...); err != nil {
+						return fmt.Errorf("%w\n%s", err, st.SQL)
+					}
+				}
+				return nil
+			}
+			first, second := begin(), begin()
+			if err := settle(first, "2"); err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan error, 1)
+			go func() { done <- settle(second, "3") }()
+			select {
+			case err := <-done:
+				t.Errorf("the second did not wait: %v", err)
+				done <- nil
+			case <-time.After(300 * time.Millisecond):
+			}
+			if err := first.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			if err := second.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			var state string
+			if err := db.QueryRow("SELECT state FROM tasks WHERE id = 1").Scan(&state); err != nil || state != "done" {
+				t.Errorf("the whole is %q, %v", state, err)
+			}
+		})
+	}
 }

@@ -1,0 +1,10 @@
+-- A task is done when the last of its parts is.
+-- qgen:queue tasks
+CREATE TABLE tasks (
+    id        bigint PRIMARY KEY,
+    parent_id bigint,
+    whole     boolean NOT NULL DEFAULT false,
+    state     text NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done failed=failed
+    taken     timestamptz -- qgen:claimed timeout=arg expired=fail
+);
+CREATE INDEX tasks_parent ON tasks (parent_id);
