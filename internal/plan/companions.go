@@ -70,9 +70,13 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 			continue // is added once, see buildBatch
 		}
 		late := slices.ContainsFunc(late, func(l *queue.Companion) bool { return l.Pos == c.Pos })
+		why := "which wrote what it reads"
+		if ix := b.frees(t, c); ix != nil && !c.Reads {
+			why = "which may take these out of " + b.uniqueIndex(ix)
+		}
 		to, when, held := &list, ", before "+file+".sql", held
 		if late {
-			to, when, held = &behind, ", behind "+file+".sql, which wrote what it reads", nil // the step may have written what the claim left
+			to, when, held = &behind, ", behind "+file+".sql, "+why, nil // the step may have written what the claim left
 		}
 		word := map[string]string{"insert": "into", "update": "of", "delete": "from"}[c.Verb]
 		called := file + "_" + c.Verb + "_" + snake(exported(c.Table))
@@ -142,26 +146,113 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		*to = append(*to, s.statement(called, template, v, nil, head+does, locks, "index: the key"+b.findsText(c)))
 		b.writers = append(b.writers, writer{c, (*to)[len(*to)-1]})
 		b.noteReads(t, c, late)
+		b.noteInWay(t, c, late)
 	}
 	return list, behind
 }
 
 // divided tells what a step writes to other tables before the rows of its jobs from what it writes
-// behind them: what reads the queue's table is to find there what the step leaves, and what is written to
-// the same tables stays behind that. A row that is deleted, or has another key then, gives no values any more.
+// behind them: what reads the queue's table is to find there what the step leaves, a row that is added there may have
+// what that of the job has no more in a unique index, and what is written to the same tables stays behind that. A row that is deleted, or has another key then, gives no values any more.
 func (b *builder) divided(t *queue.Transition) (with, behind []*queue.Companion) {
 	if t.Delete || t.KeepsRow() || b.movesKey(t.Name) || !settles(t.Name) && !sweeps(t.Name) {
 		return t.With, nil
 	}
+	asks := map[*queue.Companion]bool{}
 	for _, c := range t.With {
+		asks[c] = c.Reads
+	}
+	with, behind = follow(t.With, asks)
+	for _, c := range with {
+		if b.frees(t, c) == nil || b.takesWritten(t, c) {
+			continue
+		}
+		asks[c] = true
+		first, second := follow(t.With, asks)
+		moved := func(l *queue.Companion) bool { return !slices.Contains(behind, l) && b.takesWritten(t, l) }
+		if asks[c] = !slices.ContainsFunc(second, moved); asks[c] {
+			with, behind = first, second
+		}
+	}
+	return with, behind
+}
+
+// follow divides entries into those before the step and those behind it, with what is written to the same tables.
+func follow(list []*queue.Companion, asks map[*queue.Companion]bool) (with, behind []*queue.Companion) {
+	for _, c := range list {
 		follows := func(l *queue.Companion) bool { return strings.EqualFold(l.Table, c.Table) || c.Mentions(l.Table) }
-		if c.Reads || slices.ContainsFunc(behind, follows) {
+		if asks[c] || slices.ContainsFunc(behind, follows) {
 			behind = append(behind, c)
 		} else {
 			with = append(with, c)
 		}
 	}
 	return with, behind
+}
+
+// frees returns a unique index, other than the primary key, in which the row that an entry adds to the queue's
+// table may be what that of the job is until the step has taken it out of there; nil where there is none.
+func (b *builder) frees(t *queue.Transition, c *queue.Companion) *schema.Index {
+	table := b.spec.Table
+	if c.Verb != "insert" || c.Known != table || c.Key != nil || t.KeepsRow() || !settles(t.Name) && !sweeps(t.Name) {
+		return nil
+	}
+	writes := func(ix *schema.Index) bool {
+		return t.Delete || slices.ContainsFunc(t.Writes, func(w queue.Write) bool {
+			return source.Mentions(literals.ReplaceAllString(ix.Where, "''"), w.Column.Name) ||
+				slices.ContainsFunc(ix.Columns, func(k schema.IndexColumn) bool { return k.Column == w.Column || source.Mentions(k.Expr, w.Column.Name) })
+		})
+	}
+	sets := func(k schema.IndexColumn) bool {
+		return slices.ContainsFunc(c.Set, func(v queue.CompanionValue) bool {
+			return (v.Value.Other != nil || v.Value.Kind == queue.SQLExpr) && (k.Column != nil && k.Column == v.Column.Column || source.Mentions(k.Expr, v.Column.Name))
+		})
+	}
+	for _, ix := range table.Indexes {
+		if ix.Unique && !b.isPrimary(ix) && slices.ContainsFunc(ix.Columns, sets) && writes(ix) {
+			return ix
+		}
+	}
+	return nil
+}
+
+// isPrimary reports whether an index is that of the primary key.
+func (b *builder) isPrimary(ix *schema.Index) bool {
+	key := b.spec.Table.PrimaryKey
+	return key != nil && ix.Where == "" && slices.EqualFunc(ix.Columns, key.Columns, func(k schema.IndexColumn, c *schema.Column) bool { return k.Column == c })
+}
+
+// takesWritten reports whether an entry takes from the row of the job what the step changes there.
+func (b *builder) takesWritten(t *queue.Transition, c *queue.Companion) bool {
+	changes := func(column *schema.Column) bool {
+		return column != nil && (column.Generated || slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == column }))
+	}
+	reads := func(text string) bool {
+		return slices.ContainsFunc(b.spec.Table.Columns, func(column *schema.Column) bool { return changes(column) && b.spec.Reads(text, column) })
+	}
+	return reads(c.When) || slices.ContainsFunc(slices.Concat(c.Set, c.Where), func(v queue.CompanionValue) bool {
+		return changes(v.Value.Other) || v.Value.Kind == queue.SQLExpr && reads(v.Value.Text)
+	})
+}
+
+// noteInWay warns of a row that is added while that of the job is in its way still.
+func (b *builder) noteInWay(t *queue.Transition, c *queue.Companion, behind bool) {
+	ix := b.frees(t, c)
+	if ix == nil || behind {
+		return
+	}
+	step := string(t.Name)
+	if o := b.spec.Outcome(t.Name); o != nil {
+		step = o.Name
+	}
+	why := "is added before the step takes the row of the job out of it, because an entry takes from that row what the step changes: leave such values out"
+	if t.Delete || b.movesKey(t.Name) {
+		why = "is added while the row of the job, which the step takes away, is there still"
+	}
+	text := fmt.Sprintf("warning: also: %s adds a row to %s that may have the values of the job's in %s, and the step then fails each time: it %s", step, plainText(c.QualifiedName()), b.uniqueIndex(ix), why)
+	if !slices.Contains(b.pkg.Notes, text) {
+		b.pkg.Notes = append(b.pkg.Notes, text)
+	}
 }
 
 // sweeps reports whether a step writes rows that nobody works on.
