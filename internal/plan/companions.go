@@ -209,17 +209,11 @@ func (b *builder) frees(t *queue.Transition, c *queue.Companion) *schema.Index {
 		})
 	}
 	for _, ix := range table.Indexes {
-		if ix.Unique && !b.isPrimary(ix) && slices.ContainsFunc(ix.Columns, sets) && writes(ix) {
+		if ix.Unique && !b.byKey(ix) && slices.ContainsFunc(ix.Columns, sets) && writes(ix) {
 			return ix
 		}
 	}
 	return nil
-}
-
-// isPrimary reports whether an index is that of the primary key.
-func (b *builder) isPrimary(ix *schema.Index) bool {
-	key := b.spec.Table.PrimaryKey
-	return key != nil && ix.Where == "" && slices.EqualFunc(ix.Columns, key.Columns, func(k schema.IndexColumn, c *schema.Column) bool { return k.Column == c })
 }
 
 // takesWritten reports whether an entry takes from the row of the job what the step changes there.
