@@ -793,7 +793,7 @@ func (b *builder) awaited(name queue.StateName) bool {
 	if other == nil {
 		return false
 	}
-	text := fmt.Sprintf("Purge leaves rows that are %s here: the queue %s over the same table may have them as %s. Delete rows where the last queue is done with them (done=delete there, or its Purge)",
+	text := fmt.Sprintf("no Purge here deletes rows that are %s: the queue %s over the same table may have them as %s. Delete rows where the last queue is done with them (done=delete there, or its Purge)",
 		name, plainText(other.Name), there)
 	if ended := b.spec.EndedEverywhere(name); len(ended) > 0 {
 		s := b.newScope()

@@ -33,7 +33,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: no order is said: rows are taken in the order of the key, id
--- note: Purge leaves rows that are done here: the queue clean over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
+-- note: no Purge here deletes rows that are done: the queue clean over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql

@@ -30,8 +30,8 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: the fence compares column "until", which counts whole seconds: two claims within one second look alike
--- note: Purge leaves rows that are done here: the queue past over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
--- note: Purge leaves rows that are failed here: the queue past over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
+-- note: no Purge here deletes rows that are done: the queue past over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
+-- note: no Purge here deletes rows that are failed: the queue past over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql

@@ -28,7 +28,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
--- note: Purge leaves rows that are done here: the queue deliveries over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge), or by a statement of your own where all are: DELETE FROM DELIVERIES WHERE STATUS = 0
+-- note: no Purge here deletes rows that are done: the queue deliveries over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge), or by a statement of your own where all are: DELETE FROM DELIVERIES WHERE STATUS = 0
 -- note: the index DELIVERIES_WALKS_READY is declined (indexes: {ready: false}): every claim reads more rows than it takes
 
 -- sql/claim.sql

@@ -30,8 +30,8 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: rows are taken as they came, by column "id"; order 1 at column "run_at" takes them by their time, and reads none that wait for theirs
 -- note: nothing here tells that a worker is gone, and there is no Recover: the rows of a dead worker stay as they are until the queue back over the same table claims them
--- note: Purge leaves rows that are done here: the queue restart over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
--- note: Purge leaves rows that are failed here: the queue restart over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
+-- note: no Purge here deletes rows that are done: the queue restart over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
+-- note: no Purge here deletes rows that are failed: the queue restart over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql

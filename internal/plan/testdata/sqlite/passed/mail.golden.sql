@@ -24,7 +24,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
--- note: Purge leaves rows that are done here: the queue restart over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
+-- note: no Purge here deletes rows that are done: the queue restart over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 -- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql

@@ -30,8 +30,8 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
--- note: Purge leaves rows that are done here: the queue clean over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge), or by a statement of your own where all are: DELETE FROM orders WHERE state = 'done' AND files = 0
--- note: Purge leaves rows that are failed here: the queue clean over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge), or by a statement of your own where all are: DELETE FROM orders WHERE state = 'dead' AND files = 0
+-- note: no Purge here deletes rows that are done: the queue clean over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge), or by a statement of your own where all are: DELETE FROM orders WHERE state = 'done' AND files = 0
+-- note: no Purge here deletes rows that are failed: the queue clean over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge), or by a statement of your own where all are: DELETE FROM orders WHERE state = 'dead' AND files = 0
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql

@@ -31,7 +31,7 @@
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
--- note: Purge leaves rows that are done here: the queue charge over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge), or by a statement of your own where all are: DELETE FROM orders WHERE files = 0 AND state = 'done'
+-- note: no Purge here deletes rows that are done: the queue charge over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge), or by a statement of your own where all are: DELETE FROM orders WHERE files = 0 AND state = 'done'
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -34,7 +34,7 @@
 -- note: rows are taken as they came, by column "id"
 -- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
--- note: Purge leaves rows that are failed here: the queue search over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
+-- note: no Purge here deletes rows that are failed: the queue search over the same table may have them as ready. Delete rows where the last queue is done with them (done=delete there, or its Purge)
 
 -- sql/claim.sql
 -- claim: ready to running
