@@ -1377,6 +1377,9 @@ func (ix *Index) serve(b *builder, have *schema.Index, how service, w wanted) {
 		default:
 			ix.Why += ", which are then sorted"
 		}
+		if _, rest := b.leads(have, b.stateTests(queue.Ready)); len(rest) > 0 {
+			ix.Why += "; rows that are not ready are read and passed over"
+		}
 		for _, c := range b.unled(have) {
 			ix.Why += "; rows of another " + plainText(c.Name) + " are read and passed over"
 		}

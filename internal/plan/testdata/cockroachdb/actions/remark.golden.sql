@@ -129,4 +129,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: the rows of each value that is asked for, in queue order: jobs_host serves already
+-- serves Claim: the rows of each value that is asked for, in queue order; rows that are not ready are read and passed over: jobs_host serves already

@@ -168,4 +168,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: the rows of each value that is asked for, in queue order: jobs_host serves already
+-- serves Claim: the rows of each value that is asked for, in queue order; rows that are not ready are read and passed over: jobs_host serves already

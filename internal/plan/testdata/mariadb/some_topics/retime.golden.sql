@@ -193,7 +193,7 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: the rows of each value that is asked for, which are then sorted; rows of another event_type are read and passed over; it takes the place of the index of the foreign key (lease_id), which the server drops once another begins with its columns, so that no statement names it
+-- serves Claim: the rows of each value that is asked for, which are then sorted; rows that are not ready are read and passed over; rows of another event_type are read and passed over; it takes the place of the index of the foreign key (lease_id), which the server drops once another begins with its columns, so that no statement names it
 ALTER TABLE events ADD INDEX events_retime_ready (lease_id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

@@ -181,4 +181,4 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: the rows of each value that is asked for, which are then sorted: jobs_host serves already
+-- serves Claim: the rows of each value that is asked for, which are then sorted; rows that are not ready are read and passed over: jobs_host serves already

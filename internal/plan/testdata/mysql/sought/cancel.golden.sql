@@ -186,4 +186,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: the rows of each value that is asked for, in queue order: recall_group serves already
+-- serves Claim: the rows of each value that is asked for, in queue order; rows that are not ready are read and passed over: recall_group serves already

@@ -157,4 +157,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'JOBS'
            AND    have.index_name = want.name);
 
--- serves Claim: the rows of each value that is asked for, which are then sorted: JOBS_HOST serves already
+-- serves Claim: the rows of each value that is asked for, which are then sorted; rows that are not ready are read and passed over: JOBS_HOST serves already

@@ -165,4 +165,4 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: the rows of each value that is asked for: events_record serves already
+-- serves Claim: the rows of each value that is asked for; rows that are not ready are read and passed over: events_record serves already

@@ -143,4 +143,4 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: the rows of each value that is asked for, in queue order: jobs_host serves already
+-- serves Claim: the rows of each value that is asked for, in queue order; rows that are not ready are read and passed over: jobs_host serves already

@@ -158,4 +158,4 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: the rows of each value that is asked for, which are then sorted: jobs_host serves already
+-- serves Claim: the rows of each value that is asked for, which are then sorted; rows that are not ready are read and passed over: jobs_host serves already
