@@ -845,7 +845,7 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 		s.find(&v, s.arg(b.looksAhead()))
 		v.Where = s.ready() // of rows that others may have changed since they were found
 	}
-	v.Returning = s.readTaken(fields)
+	v.Returning, v.Stays = s.readTaken(fields), b.popped() != nil && !b.movesKey(queue.Finish)
 	s.cursor(&v)
 	return s.statement("claim_lock", "select_lock", v, fields, head,
 		b.locksSorted("locks: the rows it returns, until commit; passes over rows that are locked"), b.readyHead())

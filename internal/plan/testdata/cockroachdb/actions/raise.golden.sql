@@ -38,7 +38,7 @@ FROM   jobs
 WHERE  id = $1
 ORDER  BY id
 LIMIT  $2
-FOR    UPDATE;
+FOR    NO KEY UPDATE;
 
 -- sql/claim.sql
 -- claim: changes the rows that claim_lock.sql locked, which stay ready
