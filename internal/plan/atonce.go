@@ -83,7 +83,7 @@ func (b *builder) mayLeave(c *queue.Companion) bool {
 	return slices.ContainsFunc(c.Where, func(w queue.CompanionValue) bool {
 		of := w.Value.Other
 		inKey := func(k *schema.Key) bool { return slices.Contains(k.Columns, of) }
-		return w.OfJob && !fixed(w) && (of == nil || slices.ContainsFunc(b.pkg.Key, func(f *Field) bool { return b.columnOf(f) == of }) ||
+		return w.OfJob && !fixed(w) && (of == nil || slices.Contains(b.spec.Key, of) ||
 			own.PrimaryKey != nil && inKey(own.PrimaryKey) || slices.ContainsFunc(own.Uniques, inKey))
 	})
 }

@@ -589,25 +589,28 @@ func (b *builder) keepsRefused() bool {
 	if slices.ContainsFunc(b.stateTests(queue.Ready), b.joins) {
 		return true
 	}
-	if !b.can(dialect.KeepsRefused) {
-		return false
-	}
-	w := b.soughtIndex()
-	ix := b.readBy(w)
-	if ix == nil || b.byKey(ix) {
+	w, ix := b.keepsRead()
+	if ix == nil {
 		return false
 	}
 	_, rest := b.leads(ix, b.stateTests(queue.Ready))
 	return b.spec.Group != nil || len(rest) > 0 || b.waitNote(w, b.columnsOf(ix)) != ""
 }
 
-// readBy is the index of the table that serves, or that which is advised; nil where there is none.
-func (b *builder) readBy(w wanted) *schema.Index {
-	ix := b.serving(w)
-	if ix == nil && len(w.columns) > 0 {
+// keepsRead returns the index, of the table or advised, to whose rows a claim has locks that stay where a condition
+// refuses them, and what is wanted of it; nil where the server unlocks such rows, or reads by the key.
+func (b *builder) keepsRead() (w wanted, ix *schema.Index) {
+	if !b.can(dialect.KeepsRefused) {
+		return w, nil
+	}
+	w = b.soughtIndex()
+	if ix = b.serving(w); ix == nil && len(w.columns) > 0 {
 		ix = b.made(w)
 	}
-	return ix
+	if ix != nil && b.byKey(ix) {
+		return w, nil
+	}
+	return w, ix
 }
 
 // sortsLocked reports whether the server locks all ready rows, since it sorts them.
@@ -880,13 +883,9 @@ func (b *builder) keepsOthers() bool {
 	if slices.ContainsFunc(b.stateTests(queue.Ready), b.joinsAsked) {
 		return true
 	}
-	if !b.can(dialect.KeepsRefused) {
+	w, ix := b.keepsRead()
+	if ix == nil {
 		return false
-	}
-	w := b.soughtIndex()
-	ix := b.readBy(w)
-	if ix == nil || b.byKey(ix) {
-		return false // rows are read by the key
 	}
 	unled := func(p *queue.Param) bool {
 		return p.Kind != queue.Argument && !w.ledBy(b.columnsOf(ix), p.Column) // what else an argument tells, a test does

@@ -70,9 +70,9 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 			continue // is added once, see buildBatch
 		}
 		late := slices.ContainsFunc(late, func(l *queue.Companion) bool { return l.Pos == c.Pos })
-		why := "which wrote what it reads"
-		if ix := b.frees(t, c); ix != nil && !c.Reads {
-			why = "which may take these out of " + b.uniqueIndex(ix)
+		freed, why := b.frees(t, c), "which wrote what it reads"
+		if freed != nil && !c.Reads {
+			why = "which may take these out of " + b.uniqueIndex(freed)
 		}
 		to, when, held := &list, ", before "+file+".sql", held
 		if late {
@@ -146,14 +146,17 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		*to = append(*to, s.statement(called, template, v, nil, head+does, locks, "index: the key"+b.findsText(c)))
 		b.writers = append(b.writers, writer{c, (*to)[len(*to)-1]})
 		b.noteReads(t, c, late)
-		b.noteInWay(t, c, late)
+		if freed != nil && !late {
+			b.noteInWay(t, c, freed)
+		}
 	}
 	return list, behind
 }
 
 // divided tells what a step writes to other tables before the rows of its jobs from what it writes
-// behind them: what reads the queue's table is to find there what the step leaves, a row that is added there may have
-// what that of the job has no more in a unique index, and what is written to the same tables stays behind that. A row that is deleted, or has another key then, gives no values any more.
+// behind them: what reads the queue's table is to find there what the step leaves, a row that is added there may
+// have what that of the job has no more in a unique index, and what is written to the same tables stays behind
+// that. A row that is deleted, or has another key then, gives no values any more.
 func (b *builder) divided(t *queue.Transition) (with, behind []*queue.Companion) {
 	if t.Delete || t.KeepsRow() || b.movesKey(t.Name) || !settles(t.Name) && !sweeps(t.Name) {
 		return t.With, nil
@@ -229,21 +232,21 @@ func (b *builder) takesWritten(t *queue.Transition, c *queue.Companion) bool {
 	})
 }
 
-// noteInWay warns of a row that is added while that of the job is in its way still.
-func (b *builder) noteInWay(t *queue.Transition, c *queue.Companion, behind bool) {
-	ix := b.frees(t, c)
-	if ix == nil || behind {
-		return
-	}
-	step := string(t.Name)
+// entriesOf is the word under also: for what a step writes elsewhere.
+func (b *builder) entriesOf(t *queue.Transition) string {
 	if o := b.spec.Outcome(t.Name); o != nil {
-		step = o.Name
+		return o.Name
 	}
+	return string(t.Name)
+}
+
+// noteInWay warns of a row that is added while that of the job is in its way still, in a unique index.
+func (b *builder) noteInWay(t *queue.Transition, c *queue.Companion, ix *schema.Index) {
 	why := "is added before the step takes the row of the job out of it, because an entry takes from that row what the step changes: leave such values out"
 	if t.Delete || b.movesKey(t.Name) {
 		why = "is added while the row of the job, which the step takes away, is there still"
 	}
-	text := fmt.Sprintf("warning: also: %s adds a row to %s that may have the values of the job's in %s, and the step then fails each time: it %s", step, plainText(c.QualifiedName()), b.uniqueIndex(ix), why)
+	text := fmt.Sprintf("warning: also: %s adds a row to %s that may have the values of the job's in %s, and the step then fails each time: it %s", b.entriesOf(t), plainText(c.QualifiedName()), b.uniqueIndex(ix), why)
 	if !slices.Contains(b.pkg.Notes, text) {
 		b.pkg.Notes = append(b.pkg.Notes, text)
 	}
@@ -321,11 +324,7 @@ func (b *builder) noteReads(t *queue.Transition, c *queue.Companion, behind bool
 		return
 	}
 	own, other := plainText(b.spec.Table.Name), plainText(c.QualifiedName())
-	var text string
-	step := string(t.Name)
-	if o := b.spec.Outcome(t.Name); o != nil {
-		step = o.Name
-	}
+	step, text := b.entriesOf(t), ""
 	switch {
 	case behind:
 		text = fmt.Sprintf("also: %s writes %s behind the rows of %s, which its SQL reads; {row} is there as the step leaves it", step, other, own)

@@ -1065,9 +1065,7 @@ func (b *builder) sweepEnds(s *Sweep, steps ...queue.TransitionName) {
 	case !b.passes(looks):
 		locks = "It locks the rows it changes until it commits and waits for rows that others hold."
 	}
-	if keeps := func(step SweepStep) bool {
-		return strings.Contains(strings.Join(step.Statement.Head, "\n"), passedOver)
-	}; slices.ContainsFunc(s.Steps, keeps) {
+	if slices.ContainsFunc(s.Steps, func(step SweepStep) bool { return step.Statement.keeps }) {
 		locks += " The server keeps locked as well what it reads and passes over."
 	}
 	if b.writesLockless() {

@@ -1755,7 +1755,7 @@ func (b *builder) usesHead(w wanted) string {
 		}
 	case how == few:
 		_, text = b.foundAmong(have, text)
-	case how == sought, w.kind == claim.kind && w.sorted && len(w.columns) > 0 && how != single && (how != asked || !b.namedInOrder()) && len(b.claimOrder()) > 0:
+	case how == sought, w.kind == claim.kind && w.sorted && len(w.columns) > 0 && how != single && (how != asked || !b.hasInOrder(have, how)) && len(b.claimOrder()) > 0:
 		text += thenSorted
 	case how == passing:
 		text += b.passesRunning(have)
@@ -2018,15 +2018,15 @@ func (b *builder) leads(ix *schema.Index, tests []queue.Test) (how int, rest []q
 	how = point * (len(tests) - len(rest))
 	for _, c := range b.columnsOf(ix) {
 		of := func(t queue.Test) bool { return c.Column != nil && c.Length == 0 && t.Column == c.Column && t.By == 0 }
+		bounded := slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && compares(t) && !b.ofRow(t) })
 		switch {
 		case slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && points(t) }):
 			how += point
 			rest = slices.DeleteFunc(rest, of)
 			continue
 		case slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && t.Op == queue.NotNull && len(t.Or) == 0 }),
-			how > 0 && slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && compares(t) && !b.ofRow(t) }):
+			how > 0 && bounded:
 			how += span
-			bounded := slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && compares(t) && !b.ofRow(t) })
 			rest = slices.DeleteFunc(rest, func(t queue.Test) bool { return of(t) && (bounded || !b.ofRow(t)) })
 		}
 		break
@@ -2219,8 +2219,8 @@ func (b *builder) seeks(ix *schema.Index, w wanted) bool {
 // then sorted.
 func (b *builder) sortsAsked() bool {
 	w := b.claimIndex()
-	_, how := b.best(b.spec.Table.Indexes, w)
-	return how == asked && !b.namedInOrder() || how == sought || (how == wholly || w.named) && w.sorted && b.meansRows() || how == single && !b.namedInOrder()
+	ix, how := b.best(b.spec.Table.Indexes, w)
+	return (how == asked || how == single) && !b.hasInOrder(ix, how) || how == sought || (how == wholly || w.named) && w.sorted && b.meansRows()
 }
 
 // topics returns the columns of which every caller of a claim says the values.

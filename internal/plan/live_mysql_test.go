@@ -444,27 +444,7 @@ func TestFoundRowsAreLockedOneByOne(t *testing.T) {
 				lock := plans[name].Claim.Lock
 				seen := map[string]bool{}
 				for claim := range ready / limit {
-					tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer func() { _ = tx.Rollback() }()
-					var args []any
-					for _, a := range lock.Args {
-						switch a.Kind {
-						case ArgAhead:
-							args = append(args, AheadTimes*limit+a.Besides)
-						case ArgLimit:
-							args = append(args, limit)
-						default:
-							args = append(args, "1")
-						}
-					}
-					found, err := tx.Query(lock.SQL, args...)
-					if err != nil {
-						t.Fatalf("%v\n%s", err, lock.SQL)
-					}
-					rows := texts(t, found)
+					rows := lockedRows(t, beginCommitted(t, db), lock, "1", limit)
 					if len(rows) != limit {
 						t.Errorf("%s: claim %d locks %d rows", name, claim, len(rows))
 					}
@@ -588,11 +568,7 @@ func TestRecoverLocksNoReadyRows(t *testing.T) {
 			run("INSERT INTO jobs (status, updated_at) VALUES " + strings.TrimSuffix(strings.Repeat("('pending', UTC_TIMESTAMP() - INTERVAL 1 DAY),", ready), ","))
 			run("INSERT INTO jobs (status, updated_at) VALUES " + strings.TrimSuffix(strings.Repeat("('sending', UTC_TIMESTAMP() - INTERVAL 1 DAY),", running), ","))
 			run("ANALYZE TABLE jobs")
-			tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = tx.Rollback() }()
+			tx := beginCommitted(t, db)
 			done, err := tx.Exec(p.Recover.Steps[0].Statement.SQL, ready)
 			if err != nil {
 				t.Fatal(err)
@@ -609,6 +585,29 @@ func TestRecoverLocksNoReadyRows(t *testing.T) {
 			}
 		})
 	}
+}
+
+// lockedRows returns what a claim of one topic locks, by the names of the columns.
+func lockedRows(t *testing.T, tx *sql.Tx, lock *Statement, topic string, limit int) []map[string]string {
+	t.Helper()
+	var args []any
+	for _, a := range lock.Args {
+		switch a.Kind {
+		case ArgAhead:
+			args = append(args, AheadTimes*limit+a.Besides)
+		case ArgLimit:
+			args = append(args, limit)
+		case ArgHeldList:
+			args = append(args, 0)
+		default:
+			args = append(args, topic)
+		}
+	}
+	found, err := tx.Query(lock.SQL, args...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, lock.SQL)
+	}
+	return texts(t, found)
 }
 
 // What a claim of one kind reads and passes over is free for claims of another, also where the server keeps the locks
@@ -631,65 +630,21 @@ func TestRefusedRowsAreFree(t *testing.T) {
 					run(db, fmt.Sprintf("INSERT INTO %s (id, kind) VALUES (%d, 'late'), (%d, 'soon')", table, 2*i+1, 2*i+2))
 				}
 			}
-			begin := func() *sql.Tx {
-				t.Helper()
-				tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { _ = tx.Rollback() })
-				return tx
-			}
-			claim := func(tx *sql.Tx, st *Statement, kind string, limit int) (keys []string) {
-				t.Helper()
-				var args []any
-				for _, a := range st.Args {
-					switch a.Kind {
-					case ArgParam, ArgParamList:
-						args = append(args, kind)
-					case ArgAhead:
-						args = append(args, AheadTimes*limit+a.Besides)
-					case ArgHeldList:
-						args = append(args, 0)
-					default:
-						args = append(args, limit)
-					}
-				}
-				rows, err := tx.Query(st.SQL, args...)
-				if err != nil {
-					t.Fatalf("%v\n%s", err, st.SQL)
-				}
-				defer func() { _ = rows.Close() }()
-				columns, err := rows.Columns()
-				if err != nil {
-					t.Fatal(err)
-				}
-				for rows.Next() {
-					values := make([]any, len(columns))
-					var key string
-					for i := range values {
-						values[i] = new(any)
-					}
-					values[0] = &key
-					if err := rows.Scan(values...); err != nil {
-						t.Fatal(err)
-					}
-					keys = append(keys, key)
-				}
-				if err := rows.Err(); err != nil {
-					t.Fatal(err)
-				}
-				return keys
-			}
 			for _, table := range tables {
-				p := packages[table]
-				st := cmp.Or(p.Claim.Lock, p.Claim.Statement)
-				if last := claim(begin(), st, "soon", of); len(last) != of {
-					t.Fatalf("%s: %d rows of %d are claimed", table, len(last), of)
-				}
-				if others := claim(begin(), st, "late", 3); !slices.Equal(others, []string{"1", "3", "5"}) {
-					t.Errorf("%s: beside a claim of another kind one finds %v\n%s", table, others, st.SQL)
-				}
+				t.Run(table, func(t *testing.T) {
+					p := packages[table]
+					st := cmp.Or(p.Claim.Lock, p.Claim.Statement)
+					if last := lockedRows(t, beginCommitted(t, db), st, "soon", of); len(last) != of {
+						t.Fatalf("%d rows of %d are claimed", len(last), of)
+					}
+					var others []string
+					for _, row := range lockedRows(t, beginCommitted(t, db), st, "late", 3) {
+						others = append(others, row["id"])
+					}
+					if !slices.Equal(others, []string{"1", "3", "5"}) {
+						t.Errorf("beside a claim of another kind one finds %v\n%s", others, st.SQL)
+					}
+				})
 			}
 		})
 	}

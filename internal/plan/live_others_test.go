@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // Claims at the same moment that take the rows which go with a claimed one never share them: who is
@@ -134,47 +133,16 @@ func TestLastOfOthers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			begin := func() *sql.Tx {
-				tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { _ = tx.Rollback() })
-				return tx
-			}
 			settle := func(tx *sql.Tx, key string) error {
-				for _, st := range slices.Concat([]*Statement{complete.Lock}, complete.With, []*Statement{complete.Statement}, complete.Behind) {
-					var args []any
-					for _, a := range st.Args {
-						switch {
-						case a.Kind == ArgBatch && a.Field != nil && a.Field.Column == "taken":
-							args = append(args, "{"+left+"}")
-						case a.Kind == ArgBatch:
-							args = append(args, "{"+key+"}")
-						case strings.Count(a.First, "?") == 2:
-							args = append(args, key, left)
-						default:
-							args = append(args, key)
-						}
-					}
-					if _, err := tx.Exec(st.SQL, args...); err != nil {
-						return fmt.Errorf("%w\n%s", err, st.SQL)
-					}
-				}
-				return nil
+				return settleIn(tx, complete, map[string]string{"id": key, "taken": left})
 			}
-			first, second := begin(), begin()
+			first, second := beginCommitted(t, db), beginCommitted(t, db)
 			if err := settle(first, "2"); err != nil {
 				t.Fatal(err)
 			}
 			done := make(chan error, 1)
 			go func() { done <- settle(second, "3") }()
-			select {
-			case err := <-done:
-				t.Errorf("the second did not wait: %v", err)
-				done <- nil
-			case <-time.After(300 * time.Millisecond):
-			}
+			stillWaits(t, done, "the second did not wait")
 			if err := first.Commit(); err != nil {
 				t.Fatal(err)
 			}

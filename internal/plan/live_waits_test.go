@@ -146,11 +146,7 @@ func TestClaimsWaitForTheirGroup(t *testing.T) {
 			}
 			p := c.variants(t, nil)["account"].Package
 			for _, group := range []struct{ account, want int }{{1, 1}, {2, 0}} {
-				holder, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer func() { _ = holder.Rollback() }()
+				holder := beginCommitted(t, db)
 				if jobs := claimIn(t, holder, p, group.account); len(jobs) != 1 {
 					t.Fatalf("the first claim of account %d takes %d jobs", group.account, len(jobs))
 				}
@@ -289,15 +285,17 @@ func TestRowsThatNameADeletedJobGoWithIt(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				ended := make(chan error, 1)
+				tx, ended := beginCommitted(t, db), make(chan error, 1)
 				go func() {
-					ended <- settleOnce(t, db, c.variants(t, nil)["jobs"].Outcomes[0].Settle, map[string]any{"ref": "{1}", "till": "{2030-01-01}"})
+					ended <- settleIn(tx, c.variants(t, nil)["jobs"].Outcomes[0].Settle, map[string]string{"ref": "1", "till": "2030-01-01"})
 				}()
 				stillWaits(t, ended, "Discard did not wait for the row of its job")
 				if err := holder.Commit(); err != nil {
 					t.Fatal(err)
 				}
 				if err := <-ended; err != nil {
+					t.Error(err)
+				} else if err := tx.Commit(); err != nil {
 					t.Error(err)
 				}
 				var jobs, parts int
@@ -312,39 +310,39 @@ func TestRowsThatNameADeletedJobGoWithIt(t *testing.T) {
 	}
 }
 
-// settleOnce runs what an operation over claimed jobs sends, in a transaction: values are its arguments by
-// the column for which they are.
-func settleOnce(t *testing.T, db *sql.DB, st *Settle, values map[string]any) error {
-	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }()
-	if err := settleIn(tx, st, values); err != nil {
-		return err
-	}
-	return tx.Commit()
-}
-
-// settleIn is settleOnce in a transaction that stays open.
-func settleIn(tx *sql.Tx, st *Settle, values map[string]any) error {
+// settleIn runs what an operation over one claimed job sends: values are its arguments by the column for which
+// they are.
+func settleIn(tx *sql.Tx, st *Settle, values map[string]string) error {
 	for _, s := range slices.Concat([]*Statement{st.Lock}, st.With, []*Statement{st.Statement}, st.Behind) {
 		if s == nil {
 			continue
 		}
 		var args []any
 		for _, a := range s.Args {
-			value := values[a.Field.Column]
-			if a.Kind == ArgList {
-				value = strings.Trim(fmt.Sprint(value), "{}")
+			if a.Kind != ArgList {
+				args = append(args, "{"+values[a.Field.Column]+"}") // an array
+				continue
 			}
-			args = append(args, value)
+			for _, f := range a.Batch {
+				args = append(args, values[f.Column])
+			}
 		}
 		if _, err := tx.Exec(s.Text(), args...); err != nil {
 			return fmt.Errorf("%w\n%s", err, s.SQL)
 		}
 	}
 	return nil
+}
+
+// beginCommitted begins a transaction as the packages do; it is rolled back with the test unless it ends before.
+func beginCommitted(t *testing.T, db *sql.DB) *sql.Tx {
+	t.Helper()
+	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback() })
+	return tx
 }
 
 // stillWaits fails the test, saying why, where what runs beside it is done within 300 ms.

@@ -245,6 +245,8 @@ type Statement struct {
 	Rows    []*Field // what comes back, in order; nil: no rows
 	// Procedure is what SQL calls, nil when it calls none.
 	Procedure *Procedure
+
+	keeps bool // rows stay locked that it reads and passes over; of a sweep
 }
 
 // Text is all that is sent: the statement, behind its setting.

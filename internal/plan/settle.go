@@ -589,21 +589,25 @@ func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, move
 	verb, rows := s.act(&v, t), b.counted()
 	s.returns(&v, verb, rows)
 	s.taken(&v)
-	locks := "locks: the rows it writes, until commit; passes over rows that are locked"
-	if b.keepsPassed(t, more) {
+	locks, keeps := "locks: the rows it writes, until commit; passes over rows that are locked", b.keepsPassed(t, more)
+	if keeps {
 		locks = withPassed(locks) // a query within an UPDATE or DELETE locks what it reads: to find them first spares nothing
 	}
-	return s.statement(file, verb+"_some"+suffix, v, rows, file+": "+moves, locks, b.sweepHead(t, more))
+	st := s.statement(file, verb+"_some"+suffix, v, rows, file+": "+moves, locks, b.sweepHead(t, more))
+	st.keeps = keeps
+	return st
 }
 
 // keepsPassed reports whether a sweep that locks the rows it looks for would keep others locked as well: those that an
 // index leads to and a test refuses, which the server does not unlock. Rows whose tries are spent are few.
 func (b *builder) keepsPassed(t *queue.Transition, more []queue.Test) bool {
 	tests := slices.Concat(t.Tests, more)
-	if len(b.spec.Key) > 0 && slices.ContainsFunc(tests, b.joins) {
+	switch {
+	case len(b.spec.Key) == 0:
+		return false
+	case slices.ContainsFunc(tests, b.joins):
 		return true
-	}
-	if !b.can(dialect.KeepsRefused) || len(b.spec.Key) == 0 {
+	case !b.can(dialect.KeepsRefused):
 		return false
 	}
 	if a := b.spec.Attempts; a != nil {

@@ -909,10 +909,11 @@ func (s *scope) writeOut(b *batch, one ArgKind, keys, held, extra []*Field) {
 	all := func(terms []string) string { return strings.Join(terms, " AND ") }
 	switch one {
 	case ArgHeld:
-		held := "\nAND    NOT (" + all(b.Match) + ")"
+		indent := ""
 		if s.settle.inner {
-			held = strings.Replace(held, "\n", "\n           ", 1)
+			indent = strings.Repeat(" ", 11)
 		}
+		held := "\n" + indent + "AND    NOT (" + all(b.Match) + ")"
 		b.List = s.list(Arg{Kind: ArgHeldList, Batch: keys, First: held, More: held, Pad: true})
 	case ArgNewBatch:
 	default:
