@@ -56,15 +56,7 @@ func (w *writer) backlogFile() *code.File {
 	if len(back.Topics) == 0 {
 		w.oneRowMethod(f, "Backlog", "Backlog", params, s, back.Doc)
 	} else {
-		op := code.Lit("backlog")
-		before, args := w.arguments(s, source{}, "backlog", code.Nil())
-		decl(f, docOf(back.Doc, s),
-			code.Func().Add(queueReceiver()).Id("Backlog").Params(params...).Params(code.Id("waiting").Index().Id("Backlog"), code.Err().Error()).BlockFunc(func(g *code.Group) {
-				addAll(g, before)
-				g.Add(observe(code.Id("q"), op.Clone(), code.Len(code.Id("waiting"))))
-				g.Add(attempt(code.Id("q"), "retry", op.Clone(), queryInto("waiting", "scanBacklog", w.boundOf(code.Id("q"), s, args)...)))
-				g.Return(code.Id("waiting"), code.Err())
-			}))
+		w.rowsMethod(f, "Backlog", "Backlog", "waiting", params, s, back.Doc)
 	}
 	w.scanBacklogFunc(f)
 	return f

@@ -71,14 +71,20 @@ func (w *writer) statsMethod(f *code.File, name string, s *plan.Statement, doc [
 		w.oneRowMethod(f, name, "Stats", params, s, doc)
 		return
 	}
-	op := code.Lit("stats")
-	_, args := w.arguments(s, source{}, "stats", code.Id("Stats").Values())
+	w.rowsMethod(f, name, "Stats", "groups", params, s, doc)
+}
+
+// rowsMethod emits a method that returns the rows of a statement, figures of type typ.
+func (w *writer) rowsMethod(f *code.File, name, typ, rows string, params []*code.Statement, s *plan.Statement, doc []string) {
+	op := strings.ToLower(typ)
+	before, args := w.arguments(s, source{}, op, code.Nil())
 	decl(f, docOf(doc, s),
-		code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id("groups").Index().Id("Stats"), code.Err().Error()).Block(
-			observe(code.Id("q"), op.Clone(), code.Len(code.Id("groups"))),
-			attempt(code.Id("q"), "retry", op.Clone(), queryInto("groups", "scanStats", w.boundOf(code.Id("q"), s, args)...)),
-			code.Return(code.Id("groups"), code.Err()),
-		))
+		code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id(rows).Index().Id(typ), code.Err().Error()).BlockFunc(func(g *code.Group) {
+			addAll(g, before)
+			g.Add(observe(code.Id("q"), code.Lit(op), code.Len(code.Id(rows))))
+			g.Add(attempt(code.Id("q"), "retry", code.Lit(op), queryInto(rows, "scan"+typ, w.boundOf(code.Id("q"), s, args)...)))
+			g.Return(code.Id(rows), code.Err())
+		}))
 }
 
 // oneRowMethod emits a method that returns the figures, of type typ, in the one row of a statement.
