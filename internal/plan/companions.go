@@ -324,7 +324,8 @@ func (b *builder) noteReads(t *queue.Transition, c *queue.Companion, behind bool
 		return
 	}
 	own, other := plainText(b.spec.Table.Name), plainText(c.QualifiedName())
-	step, text := b.entriesOf(t), ""
+	var text string
+	step := b.entriesOf(t)
 	switch {
 	case behind:
 		text = fmt.Sprintf("also: %s writes %s behind the rows of %s, which its SQL reads; {row} is there as the step leaves it", step, other, own)

@@ -266,11 +266,10 @@ func TestRowsThatNameADeletedJobGoWithIt(t *testing.T) {
 				c, db := liveCase(t, live, "postgresql", "discard")
 				first := "SELECT FROM jobs WHERE ref = 1 FOR UPDATE" // who adds a part
 				if key {
-					first = "ALTER TABLE parts ADD FOREIGN KEY (job) REFERENCES jobs"
-					if _, err := db.Exec(first); err != nil {
+					if _, err := db.Exec("ALTER TABLE parts ADD FOREIGN KEY (job) REFERENCES jobs"); err != nil {
 						t.Fatal(err)
 					}
-					first = "SELECT"
+					first = "SELECT" // the key locks it
 				}
 				if _, err := db.Exec("INSERT INTO jobs (ref, status, job_data, till) VALUES (1, 3, 'x', '2030-01-01')"); err != nil {
 					t.Fatal(err)
