@@ -50,6 +50,7 @@ const (
 	KeepsRefused  Capability = "keeps_refused"    // rows that a locking read refuses stay locked, where another index than the key led to them
 	KeepsJoined   Capability = "keeps_joined"     // so do rows that a query refuses in which IN or EXISTS looks for something, whatever led to them
 	KeepsAntiJoin Capability = "keeps_anti_join"  // the same of NOT IN and NOT EXISTS
+	HidesHeld     Capability = "hides_held"       // a condition is hidden from a planner that would judge it by old statistics, hidden
 	TargetOnce    Capability = "target_once"      // an UPDATE or DELETE reads its table in no sub-query that is not a derived table
 	OrderedUpdate Capability = "ordered_update"   // UPDATE … ORDER BY … LIMIT … RETURNING; claims that meet are undone
 
@@ -97,7 +98,7 @@ const (
 var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, LowHint, AskedLimit, HashedRows, KeyTie, BoundedKeys, Unhex, DomainArrays, JSONAppend,
-	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, KeepsRefused, KeepsJoined, KeepsAntiJoin, ReadsLocked, TargetOnce,
+	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, KeepsRefused, KeepsJoined, KeepsAntiJoin, HidesHeld, ReadsLocked, TargetOnce,
 	PredicateProof, PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAlike, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
 	FixedAmid, LocksNewest, WritingWith, PrefixIndex,
 	PartitionsBlock, IncrementalSort, NullFixed, NullsApart, EqualityFirst, PredicateRules, IndexCompare, IndexThrough, GroupsByIndex, IndexFilter, IndexInclude, UnequalRange, NamedIndex,

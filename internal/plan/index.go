@@ -1779,6 +1779,9 @@ func (b *builder) usesHead(w wanted) string {
 			text = noOrder
 		}
 	}
+	if w.kind == claim.kind && len(b.drawsAway(w)) > 0 {
+		text += "; " + b.d.KeyOnly
+	}
 	return "index: " + text
 }
 
@@ -1833,6 +1836,37 @@ func (b *builder) unnamedIndex(w wanted) (ix *schema.Index, hides []*schema.Colu
 		}
 	}
 	return ix, hides
+}
+
+// drawsAway returns what of a claim only leaves out rows that somebody has and stands beside an index of the table
+// that gives the order. A server that takes no name of an index would judge by old statistics how few rows satisfy
+// it: those of an idle table, whose rows were all held, have it find and sort all that are ready. It is hidden from
+// the server where another index begins with its column, or the one at hand tells ready rows by nothing. A time
+// that delayed rows have as well is not: those may be many, and an index of it leads past them.
+func (b *builder) drawsAway(w wanted) (tests []queue.Test) {
+	if !b.can(dialect.HidesHeld) || w.sorted || w.kind != "ready" {
+		return nil
+	}
+	ix, how := b.best(b.spec.Table.Indexes, w)
+	if how != passing && how != nearly && how != wholly {
+		return nil
+	}
+	has := func(c *schema.Column) bool {
+		return source.Mentions(ix.Where, c.Name) || slices.ContainsFunc(ix.Columns, func(own schema.IndexColumn) bool { return own.Column == c })
+	}
+	tells := slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool { return t.Column != nil && has(t.Column) })
+	for _, t := range b.stateTests(queue.Ready) {
+		if t.Column == nil || has(t.Column) || t.Column == b.spec.Due || !slices.ContainsFunc(b.unfolded(b.spec.Held), t.Excludes) {
+			continue
+		}
+		leads := slices.ContainsFunc(b.spec.Table.Indexes, func(other *schema.Index) bool {
+			return !other.Invisible && len(other.Columns) > 0 && other.Columns[0].Column == t.Column
+		})
+		if leads || !tells {
+			tests = append(tests, t)
+		}
+	}
+	return tests
 }
 
 // byArgument says of an index that statements do not name.

@@ -917,7 +917,8 @@ func conditions(sql, text string) int {
 		n += strings.Count(sql, before+text)
 	}
 	if strings.HasPrefix(text, "(") { // hidden from the planner
-		n += strings.Count(sql, "WHERE  +"+text) + strings.Count(sql, "AND    +"+text)
+		n += strings.Count(sql, "WHERE  +"+text) + strings.Count(sql, "AND    +"+text) +
+			strings.Count(sql, "CASE WHEN "+unwrapped(text)+" THEN true END")
 	}
 	return n
 }

@@ -312,6 +312,12 @@ func (s *scope) inOrder(v *values) {
 		return
 	}
 	v.Where = slices.Clone(v.Where)
+	for _, t := range s.drawsAway(w) {
+		text := s.test(t)
+		if i := slices.Index(v.Where, text); i >= 0 {
+			v.Where[i] = dialect.Fill(s.d.Fragments["hidden"].At(s.version), "condition", unwrapped(text))
+		}
+	}
 	if ix == nil {
 		_, hides := s.unnamedIndex(w)
 		for i, text := range v.Where {

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* putsq.Claim */ puts
@@ -43,7 +43,7 @@ SET    till = now() + interval '5 minutes'
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   puts
-           WHERE  (till <= now() OR till IS NULL)
+           WHERE  CASE WHEN till <= now() OR till IS NULL THEN true END
            AND    id > $1
            ORDER  BY id
            LIMIT  $2
@@ -53,7 +53,7 @@ RETURNING id, method, args, till;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* putsq.Claim */ puts
@@ -61,7 +61,7 @@ SET    till = now() + interval '5 minutes'
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   puts
-           WHERE  (till <= now() OR till IS NULL)
+           WHERE  CASE WHEN till <= now() OR till IS NULL THEN true END
            AND    id > $1
            ORDER  BY id
            LIMIT  1
@@ -71,7 +71,7 @@ RETURNING id, method, args, till;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* putsq.Claim */ puts
@@ -79,7 +79,7 @@ SET    till = now() + interval '5 minutes'
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   puts
-           WHERE  (till <= now() OR till IS NULL)
+           WHERE  CASE WHEN till <= now() OR till IS NULL THEN true END
            AND    id > $1
            ORDER  BY id
            LIMIT  100
@@ -194,13 +194,13 @@ FROM   puts;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* putsq.Peek */
        id, method, args
 FROM   puts
-WHERE  (till <= now() OR till IS NULL)
+WHERE  CASE WHEN till <= now() OR till IS NULL THEN true END
 ORDER  BY id
 LIMIT  $1;
 

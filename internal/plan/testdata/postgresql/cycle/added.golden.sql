@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* addedq.Claim */ added
@@ -45,7 +45,7 @@ SET    till = floor(extract(epoch FROM now()) + 300)::bigint
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   added
-           WHERE  (till <= floor(extract(epoch FROM now()))::bigint OR till IS NULL)
+           WHERE  CASE WHEN till <= floor(extract(epoch FROM now()))::bigint OR till IS NULL THEN true END
            AND    (ran_at <= floor(extract(epoch FROM now()) - wait_s)::bigint OR ran_at IS NULL)
            ORDER  BY id
            LIMIT  $1
@@ -55,14 +55,14 @@ RETURNING id, ran_at, till, wait_s;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 UPDATE /* addedq.Claim */ added
 SET    till = floor(extract(epoch FROM now()) + 300)::bigint
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   added
-           WHERE  (till <= floor(extract(epoch FROM now()))::bigint OR till IS NULL)
+           WHERE  CASE WHEN till <= floor(extract(epoch FROM now()))::bigint OR till IS NULL THEN true END
            AND    (ran_at <= floor(extract(epoch FROM now()) - wait_s)::bigint OR ran_at IS NULL)
            ORDER  BY id
            LIMIT  1
@@ -72,14 +72,14 @@ RETURNING id, ran_at, till, wait_s;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 UPDATE /* addedq.Claim */ added
 SET    till = floor(extract(epoch FROM now()) + 300)::bigint
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   added
-           WHERE  (till <= floor(extract(epoch FROM now()))::bigint OR till IS NULL)
+           WHERE  CASE WHEN till <= floor(extract(epoch FROM now()))::bigint OR till IS NULL THEN true END
            AND    (ran_at <= floor(extract(epoch FROM now()) - wait_s)::bigint OR ran_at IS NULL)
            ORDER  BY id
            LIMIT  100
@@ -182,13 +182,13 @@ FROM   added;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* addedq.Peek */
        id, ran_at, wait_s
 FROM   added
-WHERE  (till <= floor(extract(epoch FROM now()))::bigint OR till IS NULL)
+WHERE  CASE WHEN till <= floor(extract(epoch FROM now()))::bigint OR till IS NULL THEN true END
 AND    (ran_at <= floor(extract(epoch FROM now()) - wait_s)::bigint OR ran_at IS NULL)
 ORDER  BY id
 LIMIT  $1;

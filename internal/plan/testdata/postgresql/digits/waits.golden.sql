@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* waitsq.Claim */ waits
@@ -42,7 +42,7 @@ SET    since = lpad(floor(extract(epoch FROM now()) * 1000)::bigint::text, 14, '
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   waits
-           WHERE  (since <= lpad(greatest(0, least(floor((extract(epoch FROM now()) - wait_s) * 1000)::bigint, 99999999999999))::text, 14, '0') OR since IS NULL)
+           WHERE  CASE WHEN since <= lpad(greatest(0, least(floor((extract(epoch FROM now()) - wait_s) * 1000)::bigint, 99999999999999))::text, 14, '0') OR since IS NULL THEN true END
            AND    (last_at <= lpad(greatest(0, least(floor(extract(epoch FROM now()) - wait_s)::bigint, 99999999999))::text, 11, '0')::bpchar OR last_at IS NULL)
            AND    id > $1
            ORDER  BY id
@@ -53,7 +53,7 @@ RETURNING id, last_at, since, wait_s;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* waitsq.Claim */ waits
@@ -61,7 +61,7 @@ SET    since = lpad(floor(extract(epoch FROM now()) * 1000)::bigint::text, 14, '
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   waits
-           WHERE  (since <= lpad(greatest(0, least(floor((extract(epoch FROM now()) - wait_s) * 1000)::bigint, 99999999999999))::text, 14, '0') OR since IS NULL)
+           WHERE  CASE WHEN since <= lpad(greatest(0, least(floor((extract(epoch FROM now()) - wait_s) * 1000)::bigint, 99999999999999))::text, 14, '0') OR since IS NULL THEN true END
            AND    (last_at <= lpad(greatest(0, least(floor(extract(epoch FROM now()) - wait_s)::bigint, 99999999999))::text, 11, '0')::bpchar OR last_at IS NULL)
            AND    id > $1
            ORDER  BY id
@@ -72,7 +72,7 @@ RETURNING id, last_at, since, wait_s;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* waitsq.Claim */ waits
@@ -80,7 +80,7 @@ SET    since = lpad(floor(extract(epoch FROM now()) * 1000)::bigint::text, 14, '
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   waits
-           WHERE  (since <= lpad(greatest(0, least(floor((extract(epoch FROM now()) - wait_s) * 1000)::bigint, 99999999999999))::text, 14, '0') OR since IS NULL)
+           WHERE  CASE WHEN since <= lpad(greatest(0, least(floor((extract(epoch FROM now()) - wait_s) * 1000)::bigint, 99999999999999))::text, 14, '0') OR since IS NULL THEN true END
            AND    (last_at <= lpad(greatest(0, least(floor(extract(epoch FROM now()) - wait_s)::bigint, 99999999999))::text, 11, '0')::bpchar OR last_at IS NULL)
            AND    id > $1
            ORDER  BY id
@@ -183,13 +183,13 @@ FROM   waits;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* waitsq.Peek */
        id, last_at, wait_s
 FROM   waits
-WHERE  (since <= lpad(greatest(0, least(floor((extract(epoch FROM now()) - wait_s) * 1000)::bigint, 99999999999999))::text, 14, '0') OR since IS NULL)
+WHERE  CASE WHEN since <= lpad(greatest(0, least(floor((extract(epoch FROM now()) - wait_s) * 1000)::bigint, 99999999999999))::text, 14, '0') OR since IS NULL THEN true END
 AND    (last_at <= lpad(greatest(0, least(floor(extract(epoch FROM now()) - wait_s)::bigint, 99999999999))::text, 11, '0')::bpchar OR last_at IS NULL)
 ORDER  BY id
 LIMIT  $1;

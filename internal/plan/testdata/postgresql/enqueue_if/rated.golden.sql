@@ -37,13 +37,13 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (tenant, message)
+-- index: the primary key (tenant, message); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* rated.Claim */ picked AS MATERIALIZED (
     SELECT tenant, message
     FROM   mails
-    WHERE  (till <= now() OR till IS NULL)
+    WHERE  CASE WHEN till <= now() OR till IS NULL THEN true END
     ORDER  BY tenant, message
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -58,12 +58,12 @@ RETURNING mails.tenant, mails.message, mails.body, mails.till;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (tenant, message)
+-- index: the primary key (tenant, message); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 WITH /* rated.Claim */ picked AS MATERIALIZED (
     SELECT tenant, message
     FROM   mails
-    WHERE  (till <= now() OR till IS NULL)
+    WHERE  CASE WHEN till <= now() OR till IS NULL THEN true END
     ORDER  BY tenant, message
     LIMIT  1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -78,12 +78,12 @@ RETURNING mails.tenant, mails.message, mails.body, mails.till;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (tenant, message)
+-- index: the primary key (tenant, message); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 WITH /* rated.Claim */ picked AS MATERIALIZED (
     SELECT tenant, message
     FROM   mails
-    WHERE  (till <= now() OR till IS NULL)
+    WHERE  CASE WHEN till <= now() OR till IS NULL THEN true END
     ORDER  BY tenant, message
     LIMIT  100
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -207,13 +207,13 @@ FROM   mails;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (tenant, message)
+-- index: the primary key (tenant, message); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* rated.Peek */
        tenant, message, body
 FROM   mails
-WHERE  (till <= now() OR till IS NULL)
+WHERE  CASE WHEN till <= now() OR till IS NULL THEN true END
 ORDER  BY tenant, message
 LIMIT  $1;
 

@@ -32,7 +32,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: worker Worker, 2: low, 3: limit
 UPDATE /* lentq.Claim */ lent
@@ -40,7 +40,7 @@ SET    worker = $1
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   lent
-           WHERE  (worker IS NULL OR worker = $1)
+           WHERE  CASE WHEN worker IS NULL OR worker = $1 THEN true END
            AND    id > $2
            ORDER  BY id
            LIMIT  $3
@@ -50,7 +50,7 @@ RETURNING id, worker;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: worker Worker, 2: low
 UPDATE /* lentq.Claim */ lent
@@ -58,7 +58,7 @@ SET    worker = $1
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   lent
-           WHERE  (worker IS NULL OR worker = $1)
+           WHERE  CASE WHEN worker IS NULL OR worker = $1 THEN true END
            AND    id > $2
            ORDER  BY id
            LIMIT  1
@@ -68,7 +68,7 @@ RETURNING id, worker;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: worker Worker, 2: low
 UPDATE /* lentq.Claim */ lent
@@ -76,7 +76,7 @@ SET    worker = $1
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   lent
-           WHERE  (worker IS NULL OR worker = $1)
+           WHERE  CASE WHEN worker IS NULL OR worker = $1 THEN true END
            AND    id > $2
            ORDER  BY id
            LIMIT  100
@@ -159,13 +159,13 @@ FROM   lent;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: worker Worker, 2: limit
 SELECT /* lentq.Peek */
        id
 FROM   lent
-WHERE  (worker IS NULL OR worker = $1)
+WHERE  CASE WHEN worker IS NULL OR worker = $1 THEN true END
 ORDER  BY id
 LIMIT  $2;
 

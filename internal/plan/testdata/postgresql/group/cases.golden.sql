@@ -38,13 +38,13 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
 -- locks: the rows it finds, and a number for each group that they are of, until commit; passes over rows and groups that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* casesq.Claim */ candidate AS MATERIALIZED (
     SELECT *
     FROM   cases
-    WHERE  (until_at <= now() OR until_at IS NULL)
+    WHERE  CASE WHEN until_at <= now() OR until_at IS NULL THEN true END
     AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
            OR (CASE WHEN (SELECT 1
                FROM   cases AS other
@@ -187,13 +187,13 @@ FROM   cases;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* casesq.Peek */
        id, case_id, alone, rev
 FROM   cases
-WHERE  (until_at <= now() OR until_at IS NULL)
+WHERE  CASE WHEN until_at <= now() OR until_at IS NULL THEN true END
 AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
            OR (CASE WHEN (SELECT 1
                FROM   cases AS other

@@ -38,13 +38,13 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
 -- locks: the rows it finds, and the row of app.files for each group that they are of, until commit; passes over rows and groups that are locked; where all of these groups are, tries the first again, for 0.2 s or so
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* rowcasesq.Claim */ RECURSIVE candidate AS MATERIALIZED (
     SELECT *
     FROM   cases
-    WHERE  (until_at <= now() OR until_at IS NULL)
+    WHERE  CASE WHEN until_at <= now() OR until_at IS NULL THEN true END
     AND    CASE WHEN EXISTS (SELECT 1
                FROM   (SELECT greatest(3 - (SELECT count(*)
                FROM   cases AS other
@@ -204,13 +204,13 @@ FROM   cases;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* rowcasesq.Peek */
        id, case_id, alone, rev
 FROM   cases
-WHERE  (until_at <= now() OR until_at IS NULL)
+WHERE  CASE WHEN until_at <= now() OR until_at IS NULL THEN true END
 AND    CASE WHEN EXISTS (SELECT 1
                FROM   (SELECT greatest(3 - (SELECT count(*)
                FROM   cases AS other

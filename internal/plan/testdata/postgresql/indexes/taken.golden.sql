@@ -33,7 +33,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* takenq.Claim */ taken
@@ -41,7 +41,7 @@ SET    taken = now()
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   taken
-           WHERE  (taken <= now() - interval '5 minutes' OR taken IS NULL)
+           WHERE  CASE WHEN taken <= now() - interval '5 minutes' OR taken IS NULL THEN true END
            AND    id > $1
            ORDER  BY id
            LIMIT  $2
@@ -51,7 +51,7 @@ RETURNING id, taken;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* takenq.Claim */ taken
@@ -59,7 +59,7 @@ SET    taken = now()
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   taken
-           WHERE  (taken <= now() - interval '5 minutes' OR taken IS NULL)
+           WHERE  CASE WHEN taken <= now() - interval '5 minutes' OR taken IS NULL THEN true END
            AND    id > $1
            ORDER  BY id
            LIMIT  1
@@ -69,7 +69,7 @@ RETURNING id, taken;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* takenq.Claim */ taken
@@ -77,7 +77,7 @@ SET    taken = now()
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   taken
-           WHERE  (taken <= now() - interval '5 minutes' OR taken IS NULL)
+           WHERE  CASE WHEN taken <= now() - interval '5 minutes' OR taken IS NULL THEN true END
            AND    id > $1
            ORDER  BY id
            LIMIT  100
@@ -164,13 +164,13 @@ FROM   taken;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* takenq.Peek */
        id
 FROM   taken
-WHERE  (taken <= now() - interval '5 minutes' OR taken IS NULL)
+WHERE  CASE WHEN taken <= now() - interval '5 minutes' OR taken IS NULL THEN true END
 ORDER  BY id
 LIMIT  $1;
 

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: job_cmd_id (job_cmd, job_id)
+-- index: job_cmd_id (job_cmd, job_id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: token JobToken, 2: param jobCmd string, 3: limit
 UPDATE /* wikiq.Claim */ "{{.Prefix}}job"
@@ -46,7 +46,7 @@ SET    job_token = $1,
 WHERE  job_id = ANY (ARRAY(
            SELECT job_id
            FROM   "{{.Prefix}}job"
-           WHERE  (job_token_timestamp <= now() - interval '1 hour' OR job_token_timestamp IS NULL)
+           WHERE  CASE WHEN job_token_timestamp <= now() - interval '1 hour' OR job_token_timestamp IS NULL THEN true END
            AND    job_attempts < 3
            AND    job_cmd = $2
            ORDER  BY job_id
@@ -57,7 +57,7 @@ RETURNING job_id, job_cmd, job_params, job_token, job_token_timestamp, job_attem
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: job_cmd_id (job_cmd, job_id)
+-- index: job_cmd_id (job_cmd, job_id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: token JobToken, 2: param jobCmd string
 UPDATE /* wikiq.Claim */ "{{.Prefix}}job"
@@ -67,7 +67,7 @@ SET    job_token = $1,
 WHERE  job_id = ANY (ARRAY(
            SELECT job_id
            FROM   "{{.Prefix}}job"
-           WHERE  (job_token_timestamp <= now() - interval '1 hour' OR job_token_timestamp IS NULL)
+           WHERE  CASE WHEN job_token_timestamp <= now() - interval '1 hour' OR job_token_timestamp IS NULL THEN true END
            AND    job_attempts < 3
            AND    job_cmd = $2
            ORDER  BY job_id
@@ -78,7 +78,7 @@ RETURNING job_id, job_cmd, job_params, job_token, job_token_timestamp, job_attem
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: job_cmd_id (job_cmd, job_id)
+-- index: job_cmd_id (job_cmd, job_id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: token JobToken, 2: param jobCmd string
 UPDATE /* wikiq.Claim */ "{{.Prefix}}job"
@@ -88,7 +88,7 @@ SET    job_token = $1,
 WHERE  job_id = ANY (ARRAY(
            SELECT job_id
            FROM   "{{.Prefix}}job"
-           WHERE  (job_token_timestamp <= now() - interval '1 hour' OR job_token_timestamp IS NULL)
+           WHERE  CASE WHEN job_token_timestamp <= now() - interval '1 hour' OR job_token_timestamp IS NULL THEN true END
            AND    job_attempts < 3
            AND    job_cmd = $2
            ORDER  BY job_id
@@ -270,13 +270,13 @@ ORDER  BY job_cmd;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: job_cmd_id (job_cmd, job_id)
+-- index: job_cmd_id (job_cmd, job_id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: param jobCmd string, 2: limit
 SELECT /* wikiq.Peek */
        job_id, job_cmd, job_params, job_attempts
 FROM   "{{.Prefix}}job"
-WHERE  (job_token_timestamp <= now() - interval '1 hour' OR job_token_timestamp IS NULL)
+WHERE  CASE WHEN job_token_timestamp <= now() - interval '1 hour' OR job_token_timestamp IS NULL THEN true END
 AND    job_attempts < 3
 AND    job_cmd = $1
 ORDER  BY job_id

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* messagesq.Claim */ messages
@@ -44,7 +44,7 @@ SET    handle = replace(gen_random_uuid()::text, '-', ''),
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   messages
-           WHERE  (taken <= now() - interval '30 seconds' OR taken IS NULL)
+           WHERE  CASE WHEN taken <= now() - interval '30 seconds' OR taken IS NULL THEN true END
            AND    id > $1
            ORDER  BY id
            LIMIT  $2
@@ -54,7 +54,7 @@ RETURNING id, handle, taken, body;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* messagesq.Claim */ messages
@@ -63,7 +63,7 @@ SET    handle = replace(gen_random_uuid()::text, '-', ''),
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   messages
-           WHERE  (taken <= now() - interval '30 seconds' OR taken IS NULL)
+           WHERE  CASE WHEN taken <= now() - interval '30 seconds' OR taken IS NULL THEN true END
            AND    id > $1
            ORDER  BY id
            LIMIT  1
@@ -73,7 +73,7 @@ RETURNING id, handle, taken, body;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* messagesq.Claim */ messages
@@ -82,7 +82,7 @@ SET    handle = replace(gen_random_uuid()::text, '-', ''),
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   messages
-           WHERE  (taken <= now() - interval '30 seconds' OR taken IS NULL)
+           WHERE  CASE WHEN taken <= now() - interval '30 seconds' OR taken IS NULL THEN true END
            AND    id > $1
            ORDER  BY id
            LIMIT  100
@@ -184,13 +184,13 @@ FROM   messages;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* messagesq.Peek */
        id, body
 FROM   messages
-WHERE  (taken <= now() - interval '30 seconds' OR taken IS NULL)
+WHERE  CASE WHEN taken <= now() - interval '30 seconds' OR taken IS NULL THEN true END
 ORDER  BY id
 LIMIT  $1;
 

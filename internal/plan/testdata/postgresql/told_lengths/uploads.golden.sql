@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* uploadsq.Claim */ uploads
@@ -43,7 +43,7 @@ SET    until_at = now() + make_interval(secs => ((size_mb * 2 + 1) * 60))
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   uploads
-           WHERE  (until_at <= now() OR until_at IS NULL)
+           WHERE  CASE WHEN until_at <= now() OR until_at IS NULL THEN true END
            AND    ((size_mb * 2 + 1) is not null)
            AND    id > $1
            ORDER  BY id
@@ -54,7 +54,7 @@ RETURNING id, size_mb, until_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* uploadsq.Claim */ uploads
@@ -62,7 +62,7 @@ SET    until_at = now() + make_interval(secs => ((size_mb * 2 + 1) * 60))
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   uploads
-           WHERE  (until_at <= now() OR until_at IS NULL)
+           WHERE  CASE WHEN until_at <= now() OR until_at IS NULL THEN true END
            AND    ((size_mb * 2 + 1) is not null)
            AND    id > $1
            ORDER  BY id
@@ -73,7 +73,7 @@ RETURNING id, size_mb, until_at;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* uploadsq.Claim */ uploads
@@ -81,7 +81,7 @@ SET    until_at = now() + make_interval(secs => ((size_mb * 2 + 1) * 60))
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   uploads
-           WHERE  (until_at <= now() OR until_at IS NULL)
+           WHERE  CASE WHEN until_at <= now() OR until_at IS NULL THEN true END
            AND    ((size_mb * 2 + 1) is not null)
            AND    id > $1
            ORDER  BY id
@@ -181,13 +181,13 @@ FROM   uploads;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (id)
+-- index: the primary key (id); CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* uploadsq.Peek */
        id, size_mb
 FROM   uploads
-WHERE  (until_at <= now() OR until_at IS NULL)
+WHERE  CASE WHEN until_at <= now() OR until_at IS NULL THEN true END
 AND    ((size_mb * 2 + 1) is not null)
 ORDER  BY id
 LIMIT  $1;
