@@ -50,7 +50,7 @@ const (
 	KeepsRefused  Capability = "keeps_refused"    // rows that a locking read refuses stay locked, where another index than the key led to them
 	KeepsJoined   Capability = "keeps_joined"     // so do rows that a query refuses in which IN or EXISTS looks for something, whatever led to them
 	KeepsAntiJoin Capability = "keeps_anti_join"  // the same of NOT IN and NOT EXISTS
-	HidesHeld     Capability = "hides_held"       // a condition is hidden from a planner that would judge it by old statistics, hidden
+	HidesHeld     Capability = "hides_held"       // what only leaves out held rows can be hidden from the planner, which would trust old statistics of them
 	TargetOnce    Capability = "target_once"      // an UPDATE or DELETE reads its table in no sub-query that is not a derived table
 	OrderedUpdate Capability = "ordered_update"   // UPDATE … ORDER BY … LIMIT … RETURNING; claims that meet are undone
 

@@ -1809,33 +1809,37 @@ func (b *builder) namedIndex(w wanted) *schema.Index {
 		if by, _ := b.foundAmong(ix, ""); slices.Contains(b.spec.Table.Indexes, by) && !by.Auto {
 			return by
 		}
-	case (how == passing || how == nearly || how == wholly) && !ix.Auto && !b.leftByArgument(w):
+	case how.inOrder() && !ix.Auto && !b.leftByArgument(w):
 		return ix
 	}
 	return nil
 }
 
-// unnamedIndex returns the index of the table that gives the order of a claim and has no name of the schema's, and
-// the columns that are compared and with which other indexes begin: those are hidden from the server, or it would
-// take one of them and sort. Nil where there is none.
-func (b *builder) unnamedIndex(w wanted) (ix *schema.Index, hides []*schema.Column) {
+// besideUnnamed returns the columns with which other indexes begin than the one of the table that gives the order of
+// a claim, where that has no name of the schema's: what is compared with these is hidden from the server, or it would
+// take one of them and sort. Nil where it has a name, or there is none.
+func (b *builder) besideUnnamed(w wanted) (columns []*schema.Column) {
 	if !b.can(dialect.NamedIndex) || w.sorted || w.kind != "ready" || b.leftByArgument(w) {
-		return nil, nil
+		return nil
 	}
 	ix, how := b.best(b.spec.Table.Indexes, w)
-	if ix == nil || !ix.Auto || how != passing && how != nearly && how != wholly {
-		return nil, nil
+	if ix == nil || !ix.Auto || !how.inOrder() {
+		return nil
 	}
 	for _, other := range b.spec.Table.Indexes {
-		if len(other.Columns) == 0 || other.Columns[0].Column == nil {
-			continue
-		}
-		c := other.Columns[0].Column
-		if !slices.Contains(hides, c) && !slices.ContainsFunc(ix.Columns, func(own schema.IndexColumn) bool { return own.Column == c }) {
-			hides = append(hides, c)
+		if c := beginning(other); c != nil && !slices.Contains(columns, c) && !has(ix, c) {
+			columns = append(columns, c)
 		}
 	}
-	return ix, hides
+	return columns
+}
+
+// beginning returns the column with which an index begins, nil where that is an expression.
+func beginning(ix *schema.Index) *schema.Column {
+	if len(ix.Columns) == 0 {
+		return nil
+	}
+	return ix.Columns[0].Column
 }
 
 // drawsAway returns what of a claim only leaves out rows that somebody has and stands beside an index of the table
@@ -1848,19 +1852,17 @@ func (b *builder) drawsAway(w wanted) (tests []queue.Test) {
 		return nil
 	}
 	ix, how := b.best(b.spec.Table.Indexes, w)
-	if how != passing && how != nearly && how != wholly {
+	if !how.inOrder() {
 		return nil
 	}
-	has := func(c *schema.Column) bool {
-		return source.Mentions(ix.Where, c.Name) || slices.ContainsFunc(ix.Columns, func(own schema.IndexColumn) bool { return own.Column == c })
-	}
-	tells := slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool { return t.Column != nil && has(t.Column) })
+	known := func(c *schema.Column) bool { return source.Mentions(ix.Where, c.Name) || has(ix, c) }
+	tells := slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool { return t.Column != nil && known(t.Column) })
 	for _, t := range b.stateTests(queue.Ready) {
-		if t.Column == nil || has(t.Column) || t.Column == b.spec.Due || !slices.ContainsFunc(b.unfolded(b.spec.Held), t.Excludes) {
+		if t.Column == nil || known(t.Column) || t.Column == b.spec.Due || !slices.ContainsFunc(b.unfolded(b.spec.Held), t.Excludes) {
 			continue
 		}
 		leads := slices.ContainsFunc(b.spec.Table.Indexes, func(other *schema.Index) bool {
-			return !other.Invisible && len(other.Columns) > 0 && other.Columns[0].Column == t.Column
+			return !other.Invisible && beginning(other) == t.Column
 		})
 		if leads || !tells {
 			tests = append(tests, t)
@@ -1879,12 +1881,13 @@ func (b *builder) leftByArgument(w wanted) bool {
 		return false
 	}
 	ix, how := b.best(b.spec.Table.Indexes, w)
-	return (how == passing || how == nearly || how == wholly) && slices.ContainsFunc(b.spec.Table.Indexes, func(other *schema.Index) bool {
-		if other == ix || other.Invisible || len(other.Columns) == 0 || other.Columns[0].Column == nil {
+	return how.inOrder() && slices.ContainsFunc(b.spec.Table.Indexes, func(other *schema.Index) bool {
+		c := beginning(other)
+		if other == ix || other.Invisible || c == nil {
 			return false
 		}
 		return slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
-			return t.Op == queue.Raw && strings.Contains(t.SQL, "{arg:") && b.spec.Reads(t.SQL, other.Columns[0].Column)
+			return t.Op == queue.Raw && strings.Contains(t.SQL, "{arg:") && b.spec.Reads(t.SQL, c)
 		})
 	})
 }
@@ -2099,6 +2102,9 @@ const (
 	wholly
 	single // it finds the one row that there can be
 )
+
+// inOrder reports whether an index that serves so gives rows in the order of the queue, as they come or nearly.
+func (s service) inOrder() bool { return s == passing || s == nearly || s == wholly }
 
 // serving returns the index of the table that serves best, nil when none does.
 func (b *builder) serving(w wanted) *schema.Index {

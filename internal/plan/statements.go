@@ -313,16 +313,15 @@ func (s *scope) inOrder(v *values) {
 	}
 	v.Where = slices.Clone(v.Where)
 	for _, t := range s.drawsAway(w) {
-		text := s.test(t)
-		if i := slices.Index(v.Where, text); i >= 0 {
-			v.Where[i] = dialect.Fill(s.d.Fragments["hidden"].At(s.version), "condition", unwrapped(text))
+		if i := slices.Index(v.Where, s.test(t)); i >= 0 {
+			v.Where[i] = s.hidden(v.Where[i])
 		}
 	}
 	if ix == nil {
-		_, hides := s.unnamedIndex(w)
+		hides := s.besideUnnamed(w)
 		for i, text := range v.Where {
 			if slices.ContainsFunc(hides, func(c *schema.Column) bool { return source.Mentions(text, c.Name) }) {
-				v.Where[i] = dialect.Fill(s.d.Fragments["hidden"].At(s.version), "condition", unwrapped(text))
+				v.Where[i] = s.hidden(text)
 			}
 		}
 		return
@@ -331,10 +330,15 @@ func (s *scope) inOrder(v *values) {
 	for _, c := range s.skippedTo(ix, w) {
 		for i, text := range v.Where {
 			if strings.HasPrefix(text, s.column(c)+" ") && !source.Mentions(ix.Where, c.Name) {
-				v.Where[i] = dialect.Fill(s.d.Fragments["hidden"].At(s.version), "condition", text)
+				v.Where[i] = s.hidden(text)
 			}
 		}
 	}
+}
+
+// hidden returns a condition by which the server looks for no index.
+func (s *scope) hidden(condition string) string {
+	return dialect.Fill(s.d.Fragments["hidden"].At(s.version), "condition", unwrapped(condition))
 }
 
 // skippedTo returns the columns of an index to which the server might skip from value to value of those before,
