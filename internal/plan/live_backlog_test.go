@@ -1,15 +1,12 @@
 package plan
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/qgen-dev/qgen/test/servers"
 )
@@ -86,18 +83,7 @@ const backlogTable = `CREATE TABLE jobs (
 func TestBacklogReadsAsItSaysOnPostgreSQL(t *testing.T) {
 	for _, version := range servers.PostgresVersions() {
 		t.Run(version, func(t *testing.T) {
-			ctx := context.Background()
-			conn, err := pgx.Connect(ctx, servers.Postgres(t, version))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = conn.Close(ctx) }()
-			run := func(sql string) {
-				t.Helper()
-				if _, err := conn.Exec(ctx, sql); err != nil {
-					t.Fatalf("%v\n%s", err, sql)
-				}
-			}
+			conn, run := onPostgres(t, servers.Postgres(t, version))
 			for _, tt := range []struct{ index, head, reads string }{
 				{"", "index: (kind, made, id) WHERE state = 'N'", "jobs_ready"},
 				{"CREATE INDEX one ON jobs (state)", "index: one (state)", "one|jobs_ready"},
@@ -115,13 +101,9 @@ func TestBacklogReadsAsItSaysOnPostgreSQL(t *testing.T) {
 					run(strings.Replace(ix.DDL, " CONCURRENTLY", "", 1))
 				}
 				run("ANALYZE jobs")
-				rows, err := conn.Query(ctx, "EXPLAIN "+st.SQL)
-				if err != nil {
-					t.Fatal(err)
-				}
-				plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
-				if text := strings.Join(plan, "\n"); err != nil || !regexp.MustCompile(`(using|on) (`+tt.reads+`)\b`).MatchString(text) {
-					t.Errorf("%s, and it reads\n%s", st.Head[2], text)
+				plan := planOn(t, conn, "EXPLAIN "+st.SQL)
+				if !regexp.MustCompile(`(using|on) (` + tt.reads + `)\b`).MatchString(plan) {
+					t.Errorf("%s, and it reads\n%s", st.Head[2], plan)
 				}
 				run("ROLLBACK")
 			}

@@ -1,13 +1,9 @@
 package plan
 
 import (
-	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/qgen-dev/qgen/test/servers"
 )
@@ -24,31 +20,16 @@ CREATE TABLE jobs (
 `
 	for _, version := range servers.PostgresVersions() {
 		t.Run(version, func(t *testing.T) {
-			ctx := context.Background()
-			conn, err := pgx.Connect(ctx, servers.Postgres(t, version))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = conn.Close(ctx) }()
-			run := func(sql string) {
-				t.Helper()
-				if _, err := conn.Exec(ctx, sql); err != nil {
-					t.Fatalf("%v\n%s", err, sql)
-				}
-			}
+			conn, run := onPostgres(t, servers.Postgres(t, version))
 			for _, index := range []string{"", "CREATE INDEX jobs_till ON jobs (till);"} {
 				c := tableCase{engine: "postgresql", ddl: table + index}
 				p := c.plans(t, fmt.Sprintf("version: \"1\"\nqueues: [{schema: [x], engine: postgresql, server: %q, table: jobs, queue: jobs, gen: {go: {out: x}}}]", version))[0]
 				run("BEGIN; CREATE SCHEMA qgen_plan_test; SET LOCAL search_path = qgen_plan_test, pg_catalog;" + c.ddl +
 					"INSERT INTO jobs SELECT i, 'b', now() + interval '1 hour' FROM generate_series(1, 100) AS i; ANALYZE jobs;" +
 					"INSERT INTO jobs SELECT i, 'b', NULL FROM generate_series(101, 20000) AS i")
-				rows, err := conn.Query(ctx, "EXPLAIN "+strings.ReplaceAll(p.Peek.Statement.SQL, "$1", "1000"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
-				if text := strings.Join(plan, "\n"); err != nil || !regexp.MustCompile(`using jobs_pkey`).MatchString(text) || strings.Contains(text, "Sort") {
-					t.Errorf("with %q ready rows are not read in the order of the key: %v\n%s", index, err, text)
+				plan := planOn(t, conn, "EXPLAIN "+strings.ReplaceAll(p.Peek.Statement.SQL, "$1", "1000"))
+				if !strings.Contains(plan, "using jobs_pkey") || strings.Contains(plan, "Sort") {
+					t.Errorf("with %q ready rows are not read in the order of the key:\n%s", index, plan)
 				}
 				run("ROLLBACK")
 			}

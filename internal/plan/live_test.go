@@ -269,18 +269,7 @@ func TestPredicatesAreProved(t *testing.T) {
 	c := caseAt(t, "testdata/postgresql/implied")
 	for _, version := range servers.PostgresVersions() {
 		t.Run(version, func(t *testing.T) {
-			ctx := context.Background()
-			conn, err := pgx.Connect(ctx, servers.Postgres(t, version))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = conn.Close(ctx) }()
-			run := func(sql string) {
-				t.Helper()
-				if _, err := conn.Exec(ctx, sql); err != nil {
-					t.Fatalf("%v\n%s", err, sql)
-				}
-			}
+			conn, run := onPostgres(t, servers.Postgres(t, version))
 			run("BEGIN; CREATE SCHEMA qgen_plan_test; SET LOCAL search_path = qgen_plan_test, pg_catalog; SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off;" + c.ddl)
 			for _, p := range c.variants(t, nil) {
 				have := slices.IndexFunc(p.Indexes, func(ix Index) bool { return ix.Have != "" && strings.Contains(ix.Why, "serves Claim") })
@@ -288,16 +277,9 @@ func TestPredicatesAreProved(t *testing.T) {
 					continue
 				}
 				run("PREPARE " + p.Queue + " AS " + p.Claim.Statement.SQL)
-				rows, err := conn.Query(ctx, "EXPLAIN EXECUTE "+p.Queue+"("+strings.TrimSuffix(strings.Repeat("NULL, ", len(p.Claim.Statement.Args)), ", ")+")")
-				if err != nil {
-					t.Fatal(err)
-				}
-				plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
-				if err != nil {
-					t.Fatal(err)
-				}
-				if text := strings.Join(plan, "\n"); !strings.Contains(text, "using "+p.Indexes[have].Have) {
-					t.Errorf("%s reads\n%s", p.Queue, text)
+				plan := planOn(t, conn, "EXPLAIN EXECUTE "+p.Queue+"("+strings.TrimSuffix(strings.Repeat("NULL, ", len(p.Claim.Statement.Args)), ", ")+")")
+				if !strings.Contains(plan, "using "+p.Indexes[have].Have) {
+					t.Errorf("%s reads\n%s", p.Queue, plan)
 				}
 			}
 			run("ROLLBACK")
@@ -319,18 +301,7 @@ func TestGroupsAreReadInOrder(t *testing.T) {
 	for _, version := range servers.PostgresVersions() {
 		t.Run(version, func(t *testing.T) {
 			p := c.plans(t, fmt.Sprintf("version: \"1\"\nqueues: [{schema: [x], engine: postgresql, server: %q, table: jobs, queue: jobs, gen: {go: {out: x}}}]", version))[0]
-			ctx := context.Background()
-			conn, err := pgx.Connect(ctx, servers.Postgres(t, version))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = conn.Close(ctx) }()
-			run := func(sql string) {
-				t.Helper()
-				if _, err := conn.Exec(ctx, sql); err != nil {
-					t.Fatalf("%v\n%s", err, sql)
-				}
-			}
+			conn, run := onPostgres(t, servers.Postgres(t, version))
 			run("BEGIN; CREATE SCHEMA qgen_plan_test; SET LOCAL search_path = qgen_plan_test, pg_catalog;" + table +
 				"INSERT INTO jobs SELECT i, CASE WHEN i % 50 = 0 THEN 'new' WHEN i % 100 = 1 THEN 'busy' ELSE 'done' END," +
 				" now() - (30000 - i) * interval '1 second', i * 7919 / 17 % 3000, repeat('p', 50) FROM generate_series(1, 20000) AS i")
@@ -338,39 +309,52 @@ func TestGroupsAreReadInOrder(t *testing.T) {
 				run(strings.Replace(ix.DDL, " CONCURRENTLY", "", 1))
 			}
 			run("ANALYZE jobs; PREPARE claim AS " + p.Claim.Lock.SQL)
-			rows, err := conn.Query(ctx, "EXPLAIN EXECUTE claim("+strings.TrimSuffix(strings.Repeat("5, ", len(p.Claim.Lock.Args)), ", ")+")")
-			if err != nil {
-				t.Fatal(err)
-			}
-			plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
-			if err != nil {
-				t.Fatal(err)
-			}
-			text := strings.Join(plan, "\n")
-			sorted := strings.Contains(strings.ReplaceAll(text, "Sort Key: other.account\n", ""), "Sort Key") // the running rows, which are few, may be
-			if !strings.Contains(text, "using "+p.Indexes[0].Name) || sorted {
-				t.Errorf("%s", text)
+			plan := planOn(t, conn, "EXPLAIN EXECUTE claim("+strings.TrimSuffix(strings.Repeat("5, ", len(p.Claim.Lock.Args)), ", ")+")")
+			sorted := strings.Contains(strings.ReplaceAll(plan, "Sort Key: other.account\n", ""), "Sort Key") // the running rows, which are few, may be
+			if !strings.Contains(plan, "using "+p.Indexes[0].Name) || sorted {
+				t.Errorf("%s", plan)
 			}
 			run("ROLLBACK")
 		})
 	}
 }
 
-// preparePostgres makes the table in a transaction that is rolled back, and has
-// the server plan every statement there.
-func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages map[string]made) {
+// onPostgres connects to a server, and returns what runs a statement there.
+func onPostgres(t *testing.T, dsn string) (conn *pgx.Conn, run func(sql string)) {
+	t.Helper()
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.Close(ctx) }()
-	run := func(sql string) {
+	t.Cleanup(func() { _ = conn.Close(ctx) })
+	return conn, func(sql string) {
 		t.Helper()
 		if _, err := conn.Exec(ctx, sql); err != nil {
 			t.Fatalf("%v\n%s", err, sql)
 		}
 	}
+}
+
+// planOn returns what a server answers an EXPLAIN.
+func planOn(t *testing.T, conn *pgx.Conn, explain string) string {
+	t.Helper()
+	rows, err := conn.Query(context.Background(), explain)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, explain)
+	}
+	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatalf("%v\n%s", err, explain)
+	}
+	return strings.Join(plan, "\n")
+}
+
+// preparePostgres makes the table in a transaction that is rolled back, and has
+// the server plan every statement there.
+func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages map[string]made) {
+	ctx := context.Background()
+	conn, run := onPostgres(t, dsn)
 	run("BEGIN; CREATE SCHEMA qgen_plan_test; SET LOCAL search_path = qgen_plan_test, pg_catalog")
 	catalog := readCase(t, c)
 	for _, table := range catalog.Tables {
