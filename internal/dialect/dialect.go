@@ -86,6 +86,8 @@ const (
 	GroupsByIndex   Capability = "groups_by_index"     // an index that gives the groups of rows is read from end to end, whatever a look at each row costs, unless group_column or group_scan are in the way
 	UnequalRange    Capability = "unequal_range"       // an index leads to the rows on both sides of a value that they do not have (c <> 1)
 	NamedIndex      Capability = "named_index"         // a statement names the index by which it reads, and fails where that is missing or not to be used
+	ValuePrefix     Capability = "value_prefix"        // an index that has the beginning of a column alone leads to the rows of one value, in the order of what stands behind it
+	KeyBehind       Capability = "key_behind"          // of ValuePrefix: also in the order of the key with which the server ends it
 	IndexFilter     Capability = "index_filter"        // so is any condition over columns of the index
 	IndexInclude    Capability = "index_include"       // of IndexFilter: an index has columns beside its keys, which are not sorted by
 	EqualityFirst   Capability = "equality_first"      // without statistics an index that begins with what is compared with one value is taken before one whose predicate says that
@@ -100,7 +102,7 @@ var capabilities = []Capability{
 	PartialIndex, LowHint, AskedLimit, HashedRows, KeyTie, BoundedKeys, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, KeepsRefused, KeepsJoined, KeepsAntiJoin, HidesHeld, ReadsLocked, TargetOnce,
 	PredicateProof, PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAlike, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
-	FixedAmid, LocksNewest, WritingWith, PrefixIndex,
+	FixedAmid, ValuePrefix, KeyBehind, LocksNewest, WritingWith, PrefixIndex,
 	PartitionsBlock, IncrementalSort, NullFixed, NullsApart, EqualityFirst, PredicateRules, IndexCompare, IndexThrough, GroupsByIndex, IndexFilter, IndexInclude, UnequalRange, NamedIndex,
 }
 
@@ -299,9 +301,12 @@ type Dialect struct {
 	CharBytes  int            `yaml:"char_bytes"`
 	// Uncompared are the types, by the names of Types, whose values = does not compare, Ungrouped
 	// those that = does compare and GROUP BY does not, and Unindexed those that no index holds whole.
-	Uncompared []string             `yaml:"uncompared"`
-	Ungrouped  []string             `yaml:"ungrouped"`
-	Unindexed  []string             `yaml:"unindexed"`
+	Uncompared []string `yaml:"uncompared"`
+	Ungrouped  []string `yaml:"ungrouped"`
+	Unindexed  []string `yaml:"unindexed"`
+	// Beginnings are, by the names of Types, how many characters or bytes of a value an index has that is advised
+	// where none holds it whole; with ValuePrefix it leads to the rows of one value.
+	Beginnings map[string]int       `yaml:"beginnings"`
 	RowColumns []string             `yaml:"row_columns"` // that every row has and no DDL names
 	KeyOnly    string               `yaml:"key_only"`    // how statements over a batch keep the planner to the key, for their head comments
 	Fragments  map[string]Versioned `yaml:"fragments"`

@@ -363,7 +363,7 @@ func (b *builder) likeIndex() wanted {
 		w.nulls = b.spec.Like.MayBeNull()
 	}
 	for _, c := range b.spec.Like.Columns {
-		if !b.unindexed(c) {
+		if !b.unfound(c) {
 			w.columns = append(w.columns, indexKey{column: c})
 		}
 	}

@@ -149,7 +149,7 @@ func (b *builder) misled(told figures, topics []*schema.Column) bool {
 		indexes = append(slices.Clip(indexes), b.made(claim))
 	}
 	return slices.ContainsFunc(indexes, func(ix *schema.Index) bool {
-		return ix != by && !ix.Invisible && len(ix.Columns) > 0 && slices.Contains(topics, ix.Columns[0].Column)
+		return ix != by && !ix.Invisible && len(ix.Columns) > 0 && ix.Columns[0].Length == 0 && slices.Contains(topics, ix.Columns[0].Column)
 	})
 }
 

@@ -888,7 +888,8 @@ func (b *builder) keepsOthers() bool {
 		return false
 	}
 	unled := func(p *queue.Param) bool {
-		return p.Kind != queue.Argument && !w.ledBy(b.columnsOf(ix), p.Column) // what else an argument tells, a test does
+		alike := slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool { return c.Column == p.Column && b.readsAlike(w, c) })
+		return p.Kind != queue.Argument && (alike || !b.ledBy(w, b.columnsOf(ix), p.Column)) // what else an argument tells, a test does
 	}
 	return b.spec.Shard != nil || slices.ContainsFunc(b.spec.Params, unled) || slices.ContainsFunc(b.stateTests(queue.Ready), takesArgument)
 }

@@ -508,7 +508,7 @@ func (b *builder) othersIndex(c *queue.Companion) wanted {
 		w.lacking += ", and may wait for whatever others have locked"
 	}
 	for _, v := range c.Where {
-		if c.Others && !fixed(v) && !b.unindexed(v.Column.Column) {
+		if c.Others && !fixed(v) && !b.unfound(v.Column.Column) {
 			w.columns = append(w.columns, indexKey{column: v.Column.Column})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
 )
@@ -50,35 +51,67 @@ func (b *builder) unindexed(c *schema.Column) bool {
 	return c != nil && slices.Contains(b.d.Unindexed, b.ruleName(c.Type))
 }
 
-// holdable leaves out of a wanted index what no index holds, with what stands behind it,
-// and says whether that was something.
-func (b *builder) holdable(w *wanted) bool {
-	i := slices.IndexFunc(w.columns, func(k indexKey) bool { return b.unindexed(k.column) })
-	if i < 0 {
-		return false
+// lengthOf returns how many characters or bytes of a column an index has that is advised, where it cannot have it
+// whole; 0 where none may have its beginning alone.
+func (b *builder) lengthOf(c *schema.Column) int {
+	if c == nil || !b.can(dialect.ValuePrefix) {
+		return 0
 	}
-	w.columns = w.columns[:i]
-	w.fixed, w.told = min(w.fixed, i), min(w.told, i)
-	return true
+	return b.d.Beginnings[b.ruleName(c.Type)]
+}
+
+// begins reports whether an index may have the beginning of a column alone, which leads to the rows of one value.
+func (b *builder) begins(c *schema.Column) bool {
+	return b.lengthOf(c) > 0
+}
+
+// unfound reports whether no index leads to the rows of one value of a column.
+func (b *builder) unfound(c *schema.Column) bool { return b.unindexed(c) && !b.begins(c) }
+
+// leadsBy reports whether a key of an index leads to the rows of one value of a column.
+func (b *builder) leadsBy(k schema.IndexColumn) bool {
+	return k.Column != nil && (k.Length == 0 || b.begins(k.Column))
+}
+
+// holdable leaves out of a wanted index what no index holds, with what stands behind it,
+// and says whether that was something. Of what is compared with one value it has the beginning, where that can be.
+func (b *builder) holdable(w *wanted) bool {
+	for i, k := range w.columns {
+		switch {
+		case !b.unindexed(k.column) || k.length > 0:
+		case i < w.fixed && b.begins(k.column):
+			w.columns = slices.Clone(w.columns)
+			w.columns[i].length = b.lengthOf(k.column)
+		default:
+			w.columns = w.columns[:i]
+			w.fixed, w.told = min(w.fixed, i), min(w.told, i)
+			return true
+		}
+	}
+	return false
 }
 
 // unheld returns the columns by which a claim finds its rows and that no index holds, in
 // table order.
 func (b *builder) unheld() []*schema.Column {
-	var sought, list []*schema.Column
+	var sought, valued, list []*schema.Column // the latter by one value or some
 	for _, t := range b.stateTests(queue.Ready) {
 		if t.Op == queue.In {
-			sought = append(sought, t.Column)
+			valued = append(valued, t.Column)
 		}
 	}
 	for _, p := range b.spec.Params {
-		sought = append(sought, p.Column)
+		if p.Kind == queue.Equal || p.Kind == queue.List {
+			valued = append(valued, p.Column)
+		} else {
+			sought = append(sought, p.Column)
+		}
 	}
 	for _, o := range b.spec.Order {
 		sought = append(sought, o.Column)
 	}
 	for _, c := range b.spec.Columns {
-		if slices.Contains(sought, c.Column) && b.unindexed(c.Column) {
+		if slices.Contains(sought, c.Column) && b.unindexed(c.Column) || slices.Contains(valued, c.Column) && b.unfound(c.Column) {
 			list = append(list, c.Column)
 		}
 	}

@@ -58,10 +58,10 @@ func (w wanted) order() []indexKey {
 
 // ledBy reports whether an index with those columns leads to rows by a column, of which they have one
 // value or some: nothing else stands before it.
-func (w wanted) ledBy(columns []schema.IndexColumn, c *schema.Column) bool {
+func (b *builder) ledBy(w wanted, columns []schema.IndexColumn, c *schema.Column) bool {
 	for _, x := range columns {
 		switch {
-		case x.Length > 0 || !slices.ContainsFunc(w.columns[:w.fixed], func(k indexKey) bool { return k.column != nil && k.column == x.Column }):
+		case !b.leadsBy(x) || !slices.ContainsFunc(w.columns[:w.fixed], func(k indexKey) bool { return k.column != nil && k.column == x.Column }):
 			return false
 		case x.Column == c:
 			return true
@@ -77,6 +77,7 @@ const sortedClaim = "serves Claim: ready rows, which are then sorted"
 type indexKey struct {
 	column *schema.Column
 	sql    string // of an expression
+	length int    // of which it has the beginning alone: so many characters or bytes; 0 is all
 	desc   bool
 	nulls  string // first, last or "" for the default
 	tie    bool   // it only tells rows apart that are alike in all before it
@@ -277,7 +278,7 @@ func (b *builder) readyIndex(unordered bool) wanted {
 	if w.sorted && len(w.columns) == w.fixed {
 		// What callers list leads to rows as one value does where nothing is in order anyway.
 		for _, c := range b.listed() {
-			if !b.unindexed(c) && !slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == c }) {
+			if !b.unfound(c) && !slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == c }) {
 				w.columns, w.asked = append(w.columns, indexKey{column: c, spare: true}), append(w.asked, c)
 			}
 		}
@@ -503,8 +504,13 @@ func (b *builder) prefixForm(c *schema.Column) string {
 // index with those columns serves.
 func (b *builder) askNote(w wanted, columns []schema.IndexColumn) string {
 	var text string
+	for _, x := range columns {
+		if b.readsAlike(w, x) {
+			text += "; rows of another " + plainText(x.Column.Name) + " that begins alike are read and passed over"
+		}
+	}
 	for _, c := range w.asked {
-		if w.ledBy(columns, c) {
+		if b.ledBy(w, columns, c) {
 			continue // rows of others are not read
 		}
 		how := "are read and passed over"
@@ -517,6 +523,21 @@ func (b *builder) askNote(w wanted, columns []schema.IndexColumn) string {
 		text += "; rows of another " + plainText(c.Name) + " " + how
 	}
 	return text
+}
+
+// readsAlike reports whether a key of an index leads to rows of other values as well than the one that its column
+// is compared with: it has so little of their beginnings that they may be alike in it.
+func (b *builder) readsAlike(w wanted, k schema.IndexColumn) bool {
+	if !b.leadsBy(k) || k.Length == 0 || k.Length >= b.lengthOf(k.Column) {
+		return false
+	}
+	asked := func(own indexKey) bool { return own.column == k.Column }
+	if slices.ContainsFunc(w.columns[w.told:w.fixed], asked) {
+		return true
+	}
+	return slices.ContainsFunc(w.where, func(t queue.Test) bool {
+		return t.Column == k.Column && slices.ContainsFunc(t.Values, func(v queue.Value) bool { return len(v.Text) >= k.Length })
+	})
 }
 
 // refuseNote says what becomes of ready rows that a condition in SQL refuses, where an index serves: it may
@@ -823,12 +844,27 @@ func (b *builder) onlyRising() bool {
 }
 
 // fit returns an index less the columns at its end that make it longer than the server
-// takes, and reports whether it serves as well: a server may add the key to it by itself.
+// takes, and reports whether it serves as well: a server may add the key to it by itself. Of columns that
+// are compared with one value it has the beginning, where it serves only so.
 func (b *builder) fit(w wanted) (short wanted, serves bool) {
 	most, limited := b.d.IndexBytes[strings.ToLower(b.spec.Table.Engine)]
 	if !limited {
 		return w, true
 	}
+	if short, serves = b.fitWhole(w, most); serves {
+		return short, true
+	}
+	w.columns = slices.Clone(w.columns)
+	for i, k := range w.columns[:w.fixed] {
+		if b.begins(k.column) && (k.column.Type.Length > b.lengthOf(k.column) || b.unindexed(k.column)) {
+			w.columns[i].length = b.lengthOf(k.column)
+		}
+	}
+	return b.fitWhole(w, most)
+}
+
+// fitWhole is fit of an index whose columns have the lengths that they shall have, and so many bytes at most.
+func (b *builder) fitWhole(w wanted, most int) (short wanted, serves bool) {
 	fitting := 0
 	for _, k := range w.columns {
 		if most -= b.keyBytes(k); most < 0 {
@@ -866,6 +902,10 @@ func (b *builder) keyBytes(k indexKey) int {
 	switch t := k.column.Type; {
 	case t.Enum || t.Name == "set":
 		return wide
+	case k.length > 0 && t.Class == schema.Text:
+		return k.length * b.d.CharBytes
+	case k.length > 0:
+		return k.length
 	case b.unindexed(k.column):
 		return math.MaxInt32
 	case t.Class == schema.Text && t.Length > 0:
@@ -886,14 +926,14 @@ func (b *builder) made(w wanted) *schema.Index {
 		if k.nulls != "" {
 			first = k.nulls == "first"
 		}
-		ix.Columns = append(ix.Columns, schema.IndexColumn{Column: k.column, Expr: k.sql, Desc: k.desc, NullsFirst: first})
+		ix.Columns = append(ix.Columns, schema.IndexColumn{Column: k.column, Expr: k.sql, Length: k.length, Desc: k.desc, NullsFirst: first})
 	}
 	return ix
 }
 
 // indexable reports whether a test may stand in the predicate of an index.
 func (b *builder) indexable(t queue.Test) bool {
-	if b.unindexed(t.Column) {
+	if b.unindexed(t.Column) && !(points(t) && b.begins(t.Column)) {
 		return false
 	}
 	plain := len(t.Or) == 0 && (t.Op == queue.In || t.Op == queue.IsNull || t.Op == queue.NotNull) &&
@@ -925,7 +965,7 @@ func (b *builder) several() []queue.Test {
 	if b.filters() {
 		return nil
 	}
-	ready := slices.DeleteFunc(slices.Clone(b.stateTests(queue.Ready)), func(t queue.Test) bool { return !constant(t) || b.unindexed(t.Column) })
+	ready := slices.DeleteFunc(slices.Clone(b.stateTests(queue.Ready)), func(t queue.Test) bool { return !constant(t) || b.unfound(t.Column) })
 	others := b.pkg.Strategy == "pop" && len(leading(ready)) == 0 && slices.ContainsFunc(ready, b.spec.OthersFail)
 	if !others && (!b.tells(queue.Done) || b.leadPast(ready)) {
 		return nil
@@ -1091,7 +1131,9 @@ func (b *builder) runningLead(from []queue.StateName) (keys []indexKey) {
 		return nil
 	}
 	var lead []queue.Test
-	held := slices.DeleteFunc(b.unfolded(b.spec.Held), func(t queue.Test) bool { return t.Op == queue.Raw || !constant(t) || b.unindexed(t.Column) })
+	held := slices.DeleteFunc(b.unfolded(b.spec.Held), func(t queue.Test) bool {
+		return t.Op == queue.Raw || !constant(t) || b.unindexed(t.Column) && !(points(t) && b.begins(t.Column))
+	})
 	for _, t := range held {
 		if points(t) {
 			lead = append(lead, t)
@@ -1427,7 +1469,7 @@ func (b *builder) besides(w wanted) (by *schema.Index) {
 	for _, ix := range b.spec.Table.Indexes {
 		run := 0
 		for _, c := range ix.Columns {
-			if c.Column == nil || c.Length > 0 || !slices.Contains(lead, c.Column) {
+			if !b.leadsBy(c) || !slices.Contains(lead, c.Column) {
 				break
 			}
 			run++
@@ -1460,7 +1502,7 @@ func (b *builder) besidesOrder(w wanted) *schema.Index {
 func (b *builder) behindTopics(ix *schema.Index) (tests []queue.Test) {
 	for _, c := range b.columnsOf(ix)[len(b.topics()):] {
 		i := slices.IndexFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
-			return t.Column == c.Column && c.Length == 0 && points(t) && constant(t)
+			return t.Column == c.Column && b.leadsBy(c) && points(t) && constant(t)
 		})
 		if i < 0 {
 			break
@@ -1555,12 +1597,12 @@ func (b *builder) catalogKeys(w wanted) string {
 // takeAs says of an index of the table which of another name Verify takes as well: one that begins with as many of
 // its columns as serve. What would be advised, had the table none, may be another.
 func (ix *Index) takeAs(b *builder, have *schema.Index, how service, w wanted) {
-	if strings.Contains(have.Where, `\`) || slices.ContainsFunc(have.Columns, func(c schema.IndexColumn) bool { return c.Column == nil || c.Length > 0 }) {
+	if strings.Contains(have.Where, `\`) || slices.ContainsFunc(have.Columns, func(c schema.IndexColumn) bool { return c.Column == nil }) {
 		return // what the catalog makes of it is not known
 	}
 	var of wanted
 	for _, c := range have.Columns {
-		of.columns = append(of.columns, indexKey{column: c.Column, desc: c.Desc, nulls: map[bool]string{true: "first", false: "last"}[c.NullsFirst]})
+		of.columns = append(of.columns, indexKey{column: c.Column, length: c.Length, desc: c.Desc, nulls: map[bool]string{true: "first", false: "last"}[c.NullsFirst]})
 	}
 	whole, short := of, of
 	for n := len(of.columns) - 1; n > 0; n-- {
@@ -1635,6 +1677,9 @@ func (b *builder) keys(w wanted) []string {
 		if k.column != nil {
 			text = b.d.Ident(k.column.Name)
 		}
+		if k.length > 0 {
+			text += "(" + strconv.Itoa(k.length) + ")"
+		}
 		if k.desc {
 			text += " DESC"
 		}
@@ -1691,7 +1736,7 @@ func (b *builder) byKey(ix *schema.Index) bool {
 func (b *builder) existingText(ix *schema.Index) string {
 	w := wanted{beside: ix.Include}
 	for _, c := range ix.Columns {
-		k := indexKey{column: c.Column, sql: unwrapped(c.Expr), desc: c.Desc}
+		k := indexKey{column: c.Column, sql: unwrapped(c.Expr), length: c.Length, desc: c.Desc}
 		if c.Column == nil || !c.Column.NotNull {
 			k.nulls = map[bool]string{true: "first", false: "last"}[c.NullsFirst]
 		}
@@ -1955,6 +2000,8 @@ func (b *builder) purgedBy(state, age []queue.Test) string {
 				want.columns = append(want.columns, indexKey{column: t.Column})
 			}
 		}
+		want.fixed = len(want.columns)
+		b.holdable(&want)
 	}
 	for _, t := range age {
 		if t.Column != nil && !b.unindexed(t.Column) && !slices.ContainsFunc(want.columns, func(k indexKey) bool { return k.column == t.Column }) {
@@ -2018,7 +2065,7 @@ func (b *builder) ledToReady() (by *schema.Index, text string) {
 		}
 		n := slices.IndexFunc(ix.Columns, func(c schema.IndexColumn) bool {
 			tells := func(t queue.Test) bool { return t.Column == c.Column && points(t) }
-			return c.Column == nil || c.Length > 0 || !slices.Contains(topics, c.Column) && !slices.Contains(b.spoken(), c.Column) && !slices.ContainsFunc(ready, tells)
+			return !b.leadsBy(c) || !slices.Contains(topics, c.Column) && !slices.Contains(b.spoken(), c.Column) && !slices.ContainsFunc(ready, tells)
 		})
 		if n < 0 {
 			n = len(ix.Columns)
@@ -2054,7 +2101,9 @@ func (b *builder) leads(ix *schema.Index, tests []queue.Test) (how int, rest []q
 	rest = slices.DeleteFunc(slices.Clone(tests), func(t queue.Test) bool { return b.says(ix, t) })
 	how = point * (len(tests) - len(rest))
 	for _, c := range b.columnsOf(ix) {
-		of := func(t queue.Test) bool { return c.Column != nil && c.Length == 0 && t.Column == c.Column && t.By == 0 }
+		of := func(t queue.Test) bool {
+			return b.leadsBy(c) && (c.Length == 0 || points(t)) && t.Column == c.Column && t.By == 0
+		}
 		bounded := slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && compares(t) && !b.ofRow(t) })
 		switch {
 		case slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && points(t) }):
@@ -2207,7 +2256,7 @@ func (b *builder) unled(ix *schema.Index) []*schema.Column {
 	left := b.topics()
 	for _, c := range ix.Columns {
 		i := slices.Index(left, c.Column)
-		if c.Column == nil || c.Length > 0 || i < 0 {
+		if !b.leadsBy(c) || i < 0 {
 			break
 		}
 		left = slices.Delete(left, i, i+1)
@@ -2235,7 +2284,7 @@ func (b *builder) leadsByTopics(ix *schema.Index) bool {
 		return false
 	}
 	return !slices.ContainsFunc(ix.Columns[:len(topics)], func(c schema.IndexColumn) bool {
-		return c.Column == nil || c.Length > 0 || !slices.Contains(topics, c.Column)
+		return !b.leadsBy(c) || !slices.Contains(topics, c.Column)
 	})
 }
 
@@ -2363,7 +2412,9 @@ func (b *builder) heldLead(ix *schema.Index) []*schema.Column {
 	var columns []*schema.Column
 	var told []queue.Test
 	for _, c := range ix.Columns {
-		of := func(t queue.Test) bool { return c.Column != nil && c.Length == 0 && t.Column == c.Column && t.By == 0 }
+		of := func(t queue.Test) bool {
+			return b.leadsBy(c) && (c.Length == 0 || points(t)) && t.Column == c.Column && t.By == 0
+		}
 		columns = append(columns, c.Column)
 		bounds := slices.Clone(told)
 		for _, t := range slices.Concat(held, b.spec.Expired) {
@@ -2462,7 +2513,7 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey, passed 
 		if i < w.told && (!w.plain || slices.ContainsFunc(w.where, func(t queue.Test) bool { return t.Column == k.column && said(t) })) {
 			continue
 		}
-		if k.spare && (!slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool { return c.Column == k.column }) || w.sorted && !w.ledBy(ix.Columns, k.column)) {
+		if k.spare && (!slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool { return c.Column == k.column }) || w.sorted && !b.ledBy(w, ix.Columns, k.column)) {
 			continue
 		}
 		if fixed = append(fixed, k.column); i < w.told {
@@ -2557,7 +2608,7 @@ func (b *builder) gives(have []schema.IndexColumn, told, fixed []*schema.Column,
 		if len(ordered) == 0 && len(fixed) == 0 {
 			break
 		}
-		if i := slices.Index(fixed, c.Column); i >= 0 && c.Column != nil && c.Length == 0 {
+		if i := slices.Index(fixed, c.Column); i >= 0 && b.leadsBy(c) {
 			fixed = slices.Delete(fixed, i, i+1)
 			told = slices.DeleteFunc(told, func(t *schema.Column) bool { return t == c.Column })
 			continue
@@ -2596,8 +2647,10 @@ func (b *builder) columnsOf(ix *schema.Index) []schema.IndexColumn {
 	for _, c := range kept.Columns {
 		has := func(have schema.IndexColumn) bool { return have.Column == c.Column }
 		switch {
-		case c.Length > 0 || c.Desc || slices.ContainsFunc(ix.Columns, func(have schema.IndexColumn) bool { return has(have) && have.Length > 0 }):
-			return columns // how it goes on is not known
+		case c.Length > 0 || c.Desc || slices.ContainsFunc(ix.Columns, func(have schema.IndexColumn) bool {
+			return have.Length > 0 && (has(have) || !b.can(dialect.KeyBehind))
+		}):
+			return columns // how it goes on is not known, or the server makes no use of it
 		case !slices.ContainsFunc(ix.Columns, has):
 			columns = append(columns, c)
 		}

@@ -461,6 +461,84 @@ func TestFoundRowsAreLockedOneByOne(t *testing.T) {
 	}
 }
 
+// An index that has the beginning of a text leads to the rows of one, in the order of what stands behind it: a claim
+// locks as many rows as it takes, and another of a text that begins alike finds its own.
+func TestBeginningsLead(t *testing.T) {
+	const finished, ready, limit = 2000, 40, 5
+	for _, live := range []struct{ name, engine string }{{"mysql97", "mysql"}, {"mariadb1011", "mariadb"}, {"mariadb118", "mariadb"}} {
+		t.Run(live.name, func(t *testing.T) {
+			c, db := liveCase(t, live.name, live.engine, "unindexed")
+			run := func(text string) {
+				t.Helper()
+				if _, err := db.Exec(text); err != nil {
+					t.Fatalf("%v\n%s", err, text)
+				}
+			}
+			db.SetMaxOpenConns(0) // each claim keeps its own
+			const one, other = "https://example.org/one", "https://example.org/other"
+			for name, p := range c.variants(t, nil) {
+				for _, ix := range p.Indexes {
+					if ix.DDL != "" {
+						run(ix.DDL)
+					}
+				}
+				column, state := "", "new"
+				switch name {
+				case "pages", "feeds", "crawls":
+					column = "url"
+				case "mails":
+					column = "kind"
+				case "fetches":
+					column, state = "day", "waiting-for-a-worker"
+				}
+				value := func(i int) string {
+					switch column {
+					case "":
+						return ""
+					case "day":
+						return ", UTC_TIMESTAMP() - INTERVAL 1 HOUR"
+					}
+					return ", '" + []string{one, other}[i%2] + "'"
+				}
+				var rows []string
+				for i := range finished + 2*ready {
+					of := state
+					if i < finished {
+						of = map[bool]string{true: "waiting-for-nobody", false: "done"}[column == "day" && i%2 == 0]
+					}
+					if name == "mails" {
+						of = of[:min(len(of), 9)]
+					}
+					rows = append(rows, "('"+of+"'"+value(i)+")")
+				}
+				insert := "INSERT INTO " + name + " (" + strings.TrimSuffix("state, "+column, ", ") + ") VALUES "
+				run(insert + strings.Join(rows, ", "))
+				run("ANALYZE TABLE " + name)
+				st := cmp.Or(p.Claim.Lock, p.Claim.Statement)
+				if p.Claim.Lock == nil {
+					continue // it returns nothing of what it locks
+				}
+				seen := map[string]bool{}
+				asked := map[bool]int{true: ready, false: 2 * ready}[len(p.Claim.Params) > 0]
+				for claim := range asked / limit {
+					for _, row := range lockedRows(t, beginCommitted(t, db), st, one, limit) {
+						seen[row["id"]] = true
+					}
+					if want := (claim + 1) * limit; len(seen) != want {
+						t.Fatalf("%s: after claim %d, %d rows are locked, not %d\n%s", name, claim, len(seen), want, st.SQL)
+					}
+				}
+				if len(p.Claim.Params) == 0 {
+					continue
+				}
+				if rows := lockedRows(t, beginCommitted(t, db), st, other, ready); len(rows) != ready {
+					t.Errorf("%s: beside claims of another text one finds %d rows of %d\n%s", name, len(rows), ready, st.SQL)
+				}
+			}
+		})
+	}
+}
+
 // An index that is read from its other end gives a claim its rows, and one that begins with
 // the status gives them to Recover: neither reads or locks what it does not take.
 func TestIndexesServeBothEnds(t *testing.T) {

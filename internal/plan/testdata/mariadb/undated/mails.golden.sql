@@ -282,7 +282,7 @@ WHERE  NOT EXISTS (
            SELECT 1
            FROM   (
                       SELECT index_name AS name,
-                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', CONCAT('(', sub_part, ')')), IF(collation = 'D', ' desc', ''))
                                           ORDER BY seq_in_index SEPARATOR ', ') AS columns
                       FROM   information_schema.statistics
                       WHERE  table_schema = DATABASE()

@@ -13,8 +13,6 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates parts_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -36,12 +34,12 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, topic, id)
+-- index: state_topic (state, topic(10))
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: limit
 SELECT /* partsq.Claim */
        id, topic
-FROM   parts IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   parts FORCE INDEX (state_topic)
 WHERE  state = 'r'
 AND    topic = ?
 ORDER  BY id
@@ -133,7 +131,7 @@ AND    state = 'x';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: state_topic (state, topic)
+-- index: state_topic (state, topic(10))
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* partsq.Purge */ parts
@@ -193,7 +191,7 @@ WHERE  topic = ?;
 -- sql/backlog.sql
 -- backlog: counts the rows that wait, by topic
 -- locks: none
--- index: state_topic (state, topic)
+-- index: state_topic (state, topic(10))
 SELECT /* partsq.Backlog */
        topic,
        count(*) AS ready
@@ -205,12 +203,12 @@ ORDER  BY topic;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, topic, id)
+-- index: state_topic (state, topic(10))
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: limit
 SELECT /* partsq.Peek */
        id, topic
-FROM   parts IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   parts FORCE INDEX (state_topic)
 WHERE  state = 'r'
 AND    topic = ?
 ORDER  BY id
@@ -269,13 +267,13 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* partsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'parts_ready' AS name, 'state, topic, id' AS columns, 'state, topic' AS least
+           SELECT 'state_topic' AS name, '' AS columns, '' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   (
                       SELECT index_name AS name,
-                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', CONCAT('(', sub_part, ')')), IF(collation = 'D', ' desc', ''))
                                           ORDER BY seq_in_index SEPARATOR ', ') AS columns
                       FROM   information_schema.statistics
                       WHERE  table_schema = DATABASE()
@@ -287,7 +285,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE parts ADD INDEX parts_ready (state, topic, id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another topic that begins alike are read and passed over: state_topic serves already

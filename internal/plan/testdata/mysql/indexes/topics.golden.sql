@@ -13,6 +13,8 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
+-- The table needs an index that it does not have yet: schema/indexes.sql creates topics_ready.
+--
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -21,7 +23,7 @@
 --   partition    no shard column
 --   returning    MySQL 8.4 cannot return the rows of an UPDATE
 --   block        MySQL has no anonymous blocks that give rows back
---   token        no index holds column topic whole, which is text, so that ready rows are sorted, and rows that are sorted are all locked first
+--   token        no column can hold the key of a batch
 -- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
 --   advisory     MySQL has no locks on numbers
 --   guarded      not needed: lock_update comes first
@@ -30,30 +32,20 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: no order is said: rows are taken in the order of the key, id
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
--- note: column "topic" is text, which no index holds whole: claims read more rows than they take, or sort them; a type with a length, such as varchar(40), would mend that
--- note: no index is advised: none gives the order of this queue, and nothing that an index holds tells ready rows from others; every claim reads the table and sorts the ready rows
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table and sorts the ready rows
+-- index: (topic(191), id)
 -- isolation: read committed
--- arguments: 1: param topic string, 2: ahead, 3: param topic string, 4: limit
+-- arguments: 1: param topic string, 2: limit
 SELECT /* topicsq.Claim */
-       topics.id, topics.topic,
+       id, topic,
        CAST(UNIX_TIMESTAMP(GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone))) * 1000000 AS SIGNED)
-FROM   (
-           SELECT id AS candidate_1
-           FROM   topics
-           WHERE  (till <= NOW(6) OR till IS NULL)
-           AND    topic = ?
-           ORDER  BY id
-           LIMIT  ?
-       ) AS candidate
-       STRAIGHT_JOIN topics FORCE INDEX (PRIMARY) ON topics.id = candidate.candidate_1
-WHERE  (topics.till <= NOW(6) OR topics.till IS NULL)
-AND    topics.topic = ?
-ORDER  BY candidate.candidate_1
+FROM   topics IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  (till <= NOW(6) OR till IS NULL)
+AND    topic = ?
+ORDER  BY id
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
@@ -211,7 +203,7 @@ FROM   topics;
 -- sql/stats_of.sql
 -- stats: counts by state the rows that a claim with the same topic is for
 -- locks: none
--- index: none; it reads the whole table
+-- index: (topic(191), id)
 -- arguments: 1: param topic string
 SELECT /* topicsq.StatsOf */
        count(CASE WHEN (till <= NOW(6) OR till IS NULL) THEN 1 END) AS ready,
@@ -235,12 +227,12 @@ ORDER  BY topic;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: none; it reads the table and sorts the ready rows
+-- index: (topic(191), id)
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: limit
 SELECT /* topicsq.Peek */
        id, topic
-FROM   topics
+FROM   topics IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  (till <= NOW(6) OR till IS NULL)
 AND    topic = ?
 ORDER  BY id
@@ -292,3 +284,32 @@ SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET 
 FROM   DUAL
 WHERE  @@log_bin = 1
 AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* topicsq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'topics_ready' AS name, 'topic(191), id' AS columns, 'topic(191)' AS least
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', CONCAT('(', sub_part, ')')), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'topics'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE topics ADD INDEX topics_ready (topic(191), id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.

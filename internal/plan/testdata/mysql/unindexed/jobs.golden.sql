@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -25,7 +25,7 @@
 --   partition    no shard column
 --   returning    MySQL 8.4 cannot return the rows of an UPDATE
 --   block        MySQL has no anonymous blocks that give rows back
---   token        no index holds column state whole, which is text, so that ready rows are sorted, and rows that are sorted are all locked first
+--   token        no column can hold the key of a batch
 -- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
 --   advisory     MySQL has no locks on numbers
 --   guarded      not needed: lock_update comes first
@@ -34,26 +34,18 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
--- note: column "state" is text, which no index holds whole: claims read more rows than they take, or sort them; a type with a length, such as varchar(40), would mend that
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: (state(191), id)
 -- isolation: read committed
--- arguments: 1: ahead, 2: limit
+-- arguments: 1: limit
 SELECT /* jobsq.Claim */
-       jobs.id, CAST(UTC_TIMESTAMP(6) AS CHAR)
-FROM   (
-           SELECT id AS candidate_1
-           FROM   jobs FORCE INDEX (`PRIMARY`)
-           WHERE  state = 'new'
-           ORDER  BY id
-           LIMIT  ?
-       ) AS candidate
-       STRAIGHT_JOIN jobs FORCE INDEX (PRIMARY) ON jobs.id = candidate.candidate_1
-WHERE  jobs.state = 'new'
-ORDER  BY candidate.candidate_1
+       id, CAST(UTC_TIMESTAMP(6) AS CHAR)
+FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'new'
+ORDER  BY id
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
@@ -188,7 +180,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (since)
+-- index: (state(191), id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* jobsq.Recover */ (
@@ -206,7 +198,7 @@ SET    state = 'new',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state(191), id); it reads those that are not old enough as well, which one on (state(191), since) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* jobsq.Purge */ jobs
@@ -242,7 +234,7 @@ FROM   jobs;
 -- sql/backlog.sql
 -- backlog: counts the rows that wait
 -- locks: none
--- index: none; it reads the whole table
+-- index: (state(191), id)
 SELECT /* jobsq.Backlog */
        count(*) AS ready
 FROM   jobs
@@ -251,12 +243,12 @@ WHERE  state = 'new';
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (id)
+-- index: (state(191), id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* jobsq.Peek */
        id
-FROM   jobs FORCE INDEX (`PRIMARY`)
+FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'new'
 ORDER  BY id
 LIMIT  ?;
@@ -314,14 +306,13 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* jobsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'PRIMARY' AS name, '' AS columns, '' AS least UNION ALL
-           SELECT 'jobs_expired', 'since', 'since'
+           SELECT 'jobs_ready' AS name, 'state(191), id' AS columns, 'state(191)' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   (
                       SELECT index_name AS name,
-                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', CONCAT('(', sub_part, ')')), IF(collation = 'D', ' desc', ''))
                                           ORDER BY seq_in_index SEPARATOR ', ') AS columns
                       FROM   information_schema.statistics
                       WHERE  table_schema = DATABASE()
@@ -333,7 +324,7 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over: PRIMARY serves already
-
--- serves Recover: claims that ran out
-ALTER TABLE jobs ADD INDEX jobs_expired (since), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE jobs ADD INDEX jobs_ready (state(191), id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.

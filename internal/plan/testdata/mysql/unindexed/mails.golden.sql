@@ -7,7 +7,7 @@
 -- 	running  --Requeue---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
--- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+-- Jobs are claimed by the strategy token: the token column holds the key of the batch, by which it is read back.
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
@@ -23,61 +23,46 @@
 --   partition    no shard column
 --   returning    MySQL 8.4 cannot return the rows of an UPDATE
 --   block        MySQL has no anonymous blocks that give rows back
---   token        no index holds column kind whole, which is tinytext, so that ready rows are sorted, and rows that are sorted are all locked first
--- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+-- * token        the token column holds the key of the batch, by which it is read back
+--   lock_update  not needed: token comes first
 --   advisory     MySQL has no locks on numbers
---   guarded      not needed: lock_update comes first
+--   guarded      not needed: token comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
--- note: column "kind" is tinytext, which no index holds whole: claims read more rows than they take, or sort them; a type with a length, such as varchar(40), would mend that
 
--- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
--- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state); the ready rows are then sorted
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (state, kind(63), id)
 -- isolation: read committed
--- arguments: 1: param kind string, 2: ahead, 3: param kind string, 4: limit
-SELECT /* mailsq.Claim */
-       mails.id
-FROM   (
-           SELECT id AS candidate_1
+-- arguments: 1: param kind string, 2: limit, 3: token Mark
+UPDATE /* mailsq.Claim */ (
+           SELECT id
            FROM   mails IGNORE INDEX FOR ORDER BY (PRIMARY)
            WHERE  state = 'new'
            AND    kind = ?
            ORDER  BY id
            LIMIT  ?
-       ) AS candidate
-       STRAIGHT_JOIN mails FORCE INDEX (PRIMARY) ON mails.id = candidate.candidate_1
-WHERE  mails.state = 'new'
-AND    mails.kind = ?
-ORDER  BY candidate.candidate_1
-LIMIT  ?
-FOR    UPDATE SKIP LOCKED;
-
--- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
--- locks: the rows it takes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: token Mark, 2: list ID
-UPDATE /* mailsq.Claim */ mails FORCE INDEX (PRIMARY)
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN mails ON mails.id = picked.id
 SET    state = 'busy',
-       mark = ?
-WHERE  (id IN (?));
+       mark = ?;
 
 -- sql/claim_read.sql
--- claim: reads back the rows that were taken
+-- claim: reads back the rows that the token marks
 -- locks: none
--- index: the key
+-- index: (state, kind(63), id); it reads others as well
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: token Mark
 SELECT /* mailsq.Claim */
        id, kind, mark
-FROM   mails FORCE INDEX (PRIMARY)
-WHERE  (id IN (?));
+FROM   mails
+WHERE  mark = ?
+AND    state = 'busy';
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -162,7 +147,7 @@ AND    state = 'busy';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state)
+-- index: (state, kind(63), id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* mailsq.Purge */ mails
@@ -222,7 +207,7 @@ WHERE  kind = ?;
 -- sql/backlog.sql
 -- backlog: counts the rows that wait, by kind
 -- locks: none
--- index: (state)
+-- index: (state, kind(63), id)
 SELECT /* mailsq.Backlog */
        kind,
        count(*) AS ready
@@ -234,7 +219,7 @@ ORDER  BY kind;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state); the ready rows are then sorted
+-- index: (state, kind(63), id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: limit
 SELECT /* mailsq.Peek */
@@ -299,13 +284,13 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* mailsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'mails_ready' AS name, 'state' AS columns, 'state' AS least
+           SELECT 'mails_ready' AS name, 'state, kind(63), id' AS columns, 'state, kind(63)' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   (
                       SELECT index_name AS name,
-                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', CONCAT('(', sub_part, ')')), IF(collation = 'D', ' desc', ''))
                                           ORDER BY seq_in_index SEPARATOR ', ') AS columns
                       FROM   information_schema.statistics
                       WHERE  table_schema = DATABASE()
@@ -317,5 +302,7 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: ready rows, which are then sorted: no index gives their order; rows of another kind are read and passed over
-ALTER TABLE mails ADD INDEX mails_ready (state), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE mails ADD INDEX mails_ready (state, kind(63), id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.

@@ -7,7 +7,7 @@ SELECT /* gammumy.Backlog */
        count(CASE WHEN (SendingTimeOut <= NOW(6) OR SendingTimeOut IS NULL) AND SendingDateTime <= NOW(6) AND (SendAfter <= CURRENT_TIME) AND (SendBefore >= CURRENT_TIME) THEN 1 END) AS ready,
        count(CASE WHEN SendingDateTime > NOW(6) THEN 1 END) AS `delayed`,
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN (SendingTimeOut <= NOW(6) OR SendingTimeOut IS NULL) AND SendingDateTime <= NOW(6) AND (SendAfter <= CURRENT_TIME) AND (SendBefore >= CURRENT_TIME) THEN InsertIntoDB END), NOW(6)) / 1000000 AS oldest_ready
-FROM   outbox USE INDEX FOR GROUP BY ()
+FROM   outbox
 WHERE  (Retries < 5 OR Retries IS NULL)
 GROUP  BY SenderID
 HAVING count(CASE WHEN (SendingTimeOut <= NOW(6) OR SendingTimeOut IS NULL) AND SendingDateTime <= NOW(6) AND (SendAfter <= CURRENT_TIME) AND (SendBefore >= CURRENT_TIME) THEN 1 END) > 0

@@ -1,0 +1,310 @@
+-- Package fetchesq uses the table fetches as a queue of jobs on MariaDB 10.11 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MariaDB 10.11 cannot return the rows of an UPDATE
+--   block        no column can hold the key of a batch, by which a block reads it back
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MariaDB has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: rows that are alike in column "day" are taken as the index state_day has them: in the order of the key as well, MariaDB would sort all ready rows for each claim
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim_lock.sql
+-- claim: locks and reads ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: state_day (state(9), day)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* fetchesq.Claim */
+       id, CAST(day AS CHAR)
+FROM   fetches FORCE INDEX (state_day)
+WHERE  state = 'waiting-for-a-worker'
+AND    day <= UTC_TIMESTAMP(6)
+ORDER  BY day
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* fetchesq.Claim */ fetches FORCE INDEX (PRIMARY)
+SET    state = 'busy'
+WHERE  (id = ?);
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* fetchesq.Complete */
+       id
+FROM   fetches FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* fetchesq.Complete */ fetches FORCE INDEX (PRIMARY)
+SET    state = 'done'
+WHERE  (id = ?)
+AND    state = 'busy';
+
+-- sql/fail_lock.sql
+-- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* fetchesq.Fail */
+       id
+FROM   fetches FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* fetchesq.Fail */ fetches FORCE INDEX (PRIMARY)
+SET    state = 'failed'
+WHERE  (id = ?)
+AND    state = 'busy';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* fetchesq.Requeue */
+       id
+FROM   fetches FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: delay, 3: list ID
+UPDATE /* fetchesq.Requeue */ fetches FORCE INDEX (PRIMARY)
+SET    state = 'waiting-for-a-worker',
+       day = CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE day END
+WHERE  (id = ?)
+AND    state = 'busy';
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: state_day (state(9), day)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* fetchesq.Redrive */ (
+           SELECT id
+           FROM   fetches
+           WHERE  state = 'failed'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN fetches ON fetches.id = picked.id
+SET    state = 'waiting-for-a-worker';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: state_day (state(9), day)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* fetchesq.Purge */ fetches
+FROM   (
+           SELECT id
+           FROM   fetches
+           WHERE  state = 'done'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN fetches ON fetches.id = picked.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: state_day (state(9), day)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* fetchesq.Purge */ fetches
+FROM   (
+           SELECT id
+           FROM   fetches
+           WHERE  state = 'failed'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN fetches ON fetches.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new row, ready when it is due
+-- locks: nothing that others wait for
+-- arguments: 1: new Day
+INSERT /* fetchesq.Enqueue */ INTO fetches
+       (state, day)
+VALUES ('waiting-for-a-worker', coalesce(?, UTC_TIMESTAMP(0)));
+
+-- sql/enqueue_many.sql
+-- enqueue: new rows, ready when they are due, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Day
+INSERT /* fetchesq.EnqueueMany */ INTO fetches
+       (state, day)
+VALUES ('waiting-for-a-worker', coalesce(?, UTC_TIMESTAMP(0)));
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* fetchesq.EnqueueMany */
+       @@auto_increment_increment;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* fetchesq.Stats */
+       count(CASE WHEN state = 'waiting-for-a-worker' AND day <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'done' THEN 1 END) AS done,
+       count(CASE WHEN state = 'failed' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'waiting-for-a-worker' AND day > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'waiting-for-a-worker' AND day <= UTC_TIMESTAMP(6) THEN day END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   fetches;
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait
+-- locks: none
+-- index: state_day (state(9), day)
+SELECT /* fetchesq.Backlog */
+       count(CASE WHEN day <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN day > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN day <= UTC_TIMESTAMP(6) THEN day END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   fetches
+WHERE  state = 'waiting-for-a-worker';
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: state_day (state(9), day)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* fetchesq.Peek */
+       id, CAST(day AS CHAR)
+FROM   fetches FORCE INDEX (state_day)
+WHERE  state = 'waiting-for-a-worker'
+AND    day <= UTC_TIMESTAMP(6)
+ORDER  BY day
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* fetchesq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MariaDB 10.11')
+FROM   DUAL
+WHERE  VERSION() NOT LIKE '%MariaDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 101100;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* fetchesq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'state', 'varchar' UNION ALL
+           SELECT 'day', 'datetime'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'fetches'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* fetchesq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'fetches'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* fetchesq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'state_day' AS name, '' AS columns, '' AS least
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', CONCAT('(', sub_part, ')')), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'fetches'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another state that begins alike are read and passed over: state_day serves already

@@ -1,0 +1,307 @@
+-- Package mailsq uses the table mails as a queue of jobs on MariaDB 10.11 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy token: the token column holds the key of the batch, by which it is read back.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MariaDB 10.11 cannot return the rows of an UPDATE
+--   block        others do the same in plain statements, so a block must be asked for
+-- * token        the token column holds the key of the batch, by which it is read back
+--   lock_update  not needed: token comes first
+--   advisory     MariaDB has no locks on numbers
+--   guarded      not needed: token comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (state, kind(63), id)
+-- isolation: read committed
+-- arguments: 1: param kind string, 2: limit, 3: token Mark
+UPDATE /* mailsq.Claim */ (
+           SELECT id
+           FROM   mails IGNORE INDEX FOR ORDER BY (PRIMARY)
+           WHERE  state = 'new'
+           AND    kind = ?
+           ORDER  BY id
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN mails ON mails.id = picked.id
+SET    state = 'busy',
+       mark = ?;
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that the token marks
+-- locks: none
+-- index: (state, kind(63), id); it reads others as well
+-- isolation: read committed
+-- arguments: 1: token Mark
+SELECT /* mailsq.Claim */
+       id, kind, mark
+FROM   mails
+WHERE  mark = ?
+AND    state = 'busy';
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: mark as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Mark
+SELECT /* mailsq.Complete */
+       id
+FROM   mails FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND mark = ?))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Mark
+UPDATE /* mailsq.Complete */ mails FORCE INDEX (PRIMARY)
+SET    state = 'done'
+WHERE  ((id = ? AND mark = ?))
+AND    state = 'busy';
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: mark as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Mark
+SELECT /* mailsq.Fail */
+       id
+FROM   mails FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND mark = ?))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Mark
+UPDATE /* mailsq.Fail */ mails FORCE INDEX (PRIMARY)
+SET    state = 'new',
+       mark = NULL
+WHERE  ((id = ? AND mark = ?))
+AND    state = 'busy';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: mark as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Mark
+SELECT /* mailsq.Requeue */
+       id
+FROM   mails FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND mark = ?))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Mark
+UPDATE /* mailsq.Requeue */ mails FORCE INDEX (PRIMARY)
+SET    state = 'new',
+       mark = NULL
+WHERE  ((id = ? AND mark = ?))
+AND    state = 'busy';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, kind(63), id)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* mailsq.Purge */ mails
+FROM   (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'done'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN mails ON mails.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Kind
+INSERT /* mailsq.Enqueue */ INTO mails
+       (state, kind)
+VALUES ('new', ?);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Kind
+INSERT /* mailsq.EnqueueMany */ INTO mails
+       (state, kind)
+VALUES ('new', ?);
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* mailsq.EnqueueMany */
+       @@auto_increment_increment;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mailsq.Stats */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'done' THEN 1 END) AS done
+FROM   mails;
+
+-- sql/stats_of.sql
+-- stats: counts by state the rows that a claim with the same kind is for
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: param kind string
+SELECT /* mailsq.StatsOf */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'done' THEN 1 END) AS done
+FROM   mails
+WHERE  kind = ?;
+
+-- sql/backlog.sql
+-- backlog: counts the rows that wait, by kind
+-- locks: none
+-- index: (state, kind(63), id)
+SELECT /* mailsq.Backlog */
+       kind,
+       count(*) AS ready
+FROM   mails
+WHERE  state = 'new'
+GROUP  BY kind
+ORDER  BY kind;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, kind(63), id)
+-- isolation: read committed
+-- arguments: 1: param kind string, 2: limit
+SELECT /* mailsq.Peek */
+       id, kind
+FROM   mails IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'new'
+AND    kind = ?
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mailsq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MariaDB 10.11')
+FROM   DUAL
+WHERE  VERSION() NOT LIKE '%MariaDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 101100;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* mailsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'state', 'varchar' UNION ALL
+           SELECT 'kind', 'tinytext' UNION ALL
+           SELECT 'mark', 'blob'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'mails'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* mailsq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'mails'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* mailsq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'mails_ready' AS name, 'state, kind(63), id' AS columns, 'state, kind(63), id' AS least
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', CONCAT('(', sub_part, ')')), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'mails'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE mails ADD INDEX mails_ready (state, kind(63), id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
