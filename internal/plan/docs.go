@@ -247,6 +247,7 @@ func (b *builder) locksAndCrash() {
 		if len(b.payload) > 0 || b.spec.Batch != nil || p.Strategy == "move" || p.Strategy == "pop" && b.popsRead() {
 			p.Locks = "It locks the database for writing until it commits."
 		}
+		p.Locks += " " + b.d.Fragments["writers_wait"].At(b.version)
 	case p.Strategy == "lease_table" && b.can(dialect.SkipLocked):
 		p.Locks = "It locks the rows it takes and their claims until it commits and passes over rows that others hold."
 	case p.Strategy == "lease_table":

@@ -159,7 +159,7 @@ func (b *builder) readyIndex(unordered bool) wanted {
 	}
 	w := b.wantedFor(b.stateTests(queue.Ready))
 	w.kind, w.name, w.lacking = "ready", b.indexName("ready"), slowClaim
-	w.why = "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"
+	w.why = "serves Claim: ready rows in queue order, so that nothing is sorted" + b.costless()
 	if w.plain {
 		if w.columns = leading(w.where); len(b.several()) > 0 && b.pkg.Strategy != "hold" {
 			w.columns = nil // they are the same in rows that have ended
@@ -188,7 +188,7 @@ func (b *builder) readyIndex(unordered bool) wanted {
 	}
 	if done := b.spec.Transitions[queue.Finish]; done != nil && !done.Delete && b.spec.Cycle == nil && !b.tells(queue.Done) &&
 		slices.ContainsFunc(b.read(b.stateTests(queue.Ready)), func(t queue.Test) bool { return b.refusesBeside(w, t) }) {
-		w.why = strings.TrimSuffix(w.why, " and finished rows cost nothing") // they are as ready ones, and SQL refuses them
+		w.why = strings.TrimSuffix(w.why, b.costless()) // they are as ready ones, and SQL refuses them
 	}
 	if len(w.columns) == 0 && len(w.predicate()) == 0 && (b.tells(queue.Done) || b.tells(queue.Failed) || slices.ContainsFunc(b.read(b.stateTests(queue.Ready)), speaks)) {
 		w.why = passesOver
@@ -336,6 +336,18 @@ func (b *builder) readyIndex(unordered bool) wanted {
 		}
 	}
 	return short
+}
+
+// costless says that an index leaves out the rows that have ended, "" where none of these stay.
+func (b *builder) costless() string {
+	done := b.spec.Transitions[queue.Finish]
+	switch {
+	case b.tells(queue.Done), done != nil && !done.Delete && b.spec.Cycle == nil:
+		return " and finished rows cost nothing"
+	case b.tells(queue.Failed):
+		return " and failed rows cost nothing"
+	}
+	return ""
 }
 
 // rival returns an index of the table that the server takes before one with the predicate of a

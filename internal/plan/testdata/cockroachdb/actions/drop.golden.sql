@@ -123,4 +123,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: jobs_host serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: jobs_host serves already

@@ -265,4 +265,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: files_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: files_pkey serves already

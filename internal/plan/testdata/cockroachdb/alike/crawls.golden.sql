@@ -185,7 +185,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: crawls_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: crawls_pkey serves already
 
 -- serves Enqueue: the rows that are like a new job
 CREATE INDEX crawls_like ON crawls (url);

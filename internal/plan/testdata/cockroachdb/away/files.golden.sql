@@ -417,7 +417,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over: files_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows that wait for their time are read and passed over: files_pkey serves already
 
 -- serves Recover: claims that ran out
 CREATE INDEX files_acquired_expired ON files_acquired (lease_till);

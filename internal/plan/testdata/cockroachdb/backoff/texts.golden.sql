@@ -183,4 +183,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over: texts_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows that wait for their time are read and passed over: texts_pkey serves already

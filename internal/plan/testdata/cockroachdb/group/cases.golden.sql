@@ -230,7 +230,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: cases_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: cases_pkey serves already
 
 -- serves Claim: the running rows of a group
 CREATE INDEX cases_group ON cases (case_id)

@@ -191,4 +191,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: messages_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: messages_pkey serves already

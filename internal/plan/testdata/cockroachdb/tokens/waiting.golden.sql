@@ -302,7 +302,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: waiting_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: waiting_pkey serves already
 
 -- serves Recover: claims that ran out
 CREATE INDEX active_waiting_expired ON active (taken);

@@ -351,4 +351,4 @@ FROM   DUAL
 WHERE  @@log_bin = 1
 AND    @@binlog_format = 'STATEMENT';
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PRIMARY serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: PRIMARY serves already

@@ -282,7 +282,7 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PRIMARY serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: PRIMARY serves already
 
 -- serves Enqueue: the rows that are like a new job
 ALTER TABLE crawls ADD INDEX crawls_like (url), ALGORITHM=INPLACE, LOCK=NONE;

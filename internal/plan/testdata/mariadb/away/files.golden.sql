@@ -561,7 +561,7 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over: PRIMARY serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows that wait for their time are read and passed over: PRIMARY serves already
 
 -- serves Recover: claims that ran out
 ALTER TABLE files_acquired ADD INDEX files_acquired_expired (lease_till), ALGORITHM=INPLACE, LOCK=NONE;

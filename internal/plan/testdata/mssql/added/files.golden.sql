@@ -388,4 +388,4 @@ FROM   sys.triggers AS have
 WHERE  have.parent_id = OBJECT_ID('files_acquired')
 AND    have.is_disabled = 0;
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PK__files serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: PK__files serves already

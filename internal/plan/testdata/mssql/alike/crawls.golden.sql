@@ -262,7 +262,7 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PK__crawls serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: PK__crawls serves already
 
 -- serves Enqueue: the rows that are like a new job
 CREATE INDEX crawls_like ON crawls (url);

@@ -306,4 +306,4 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another topic are read and passed over; rows of another tenant are read and passed over; rows of another site are read and passed over: pk_messages serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows of another topic are read and passed over; rows of another tenant are read and passed over; rows of another site are read and passed over: pk_messages serves already

@@ -863,7 +863,7 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX outbox_sms_ready ON outbox (state, priority DESC, inserted_at, id, due_at);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

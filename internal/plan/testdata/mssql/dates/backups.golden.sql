@@ -245,4 +245,4 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PK__backups serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: PK__backups serves already

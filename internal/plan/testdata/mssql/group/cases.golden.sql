@@ -328,7 +328,7 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PK__cases serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: PK__cases serves already
 
 -- serves Claim: the running rows of a group
 CREATE INDEX cases_group ON cases (case_id, until_at, alone);

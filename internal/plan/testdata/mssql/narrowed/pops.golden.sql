@@ -207,4 +207,4 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another kind are read and passed over: PK__letters serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows of another kind are read and passed over: PK__letters serves already

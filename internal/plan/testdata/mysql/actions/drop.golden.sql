@@ -165,4 +165,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: jobs_host serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: jobs_host serves already

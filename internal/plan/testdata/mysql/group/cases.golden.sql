@@ -379,7 +379,7 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PRIMARY serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: PRIMARY serves already
 
 -- serves Claim: the running rows of a group
 ALTER TABLE cases ADD INDEX cases_group (case_id, until_at, alone), ALGORITHM=INPLACE, LOCK=NONE;

@@ -385,7 +385,7 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: channels_claim serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and failed rows cost nothing: channels_claim serves already
 
 -- serves Recover: claims that ran out, among the rows that somebody has
 ALTER TABLE channels ADD INDEX channels_expired (fail, beat), ALGORITHM=INPLACE, LOCK=NONE;

@@ -362,4 +362,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few: matchups_deleted serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and failed rows cost nothing; it also serves Recover: rows that somebody has, which are few: matchups_deleted serves already

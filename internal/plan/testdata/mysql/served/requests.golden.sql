@@ -291,4 +291,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Claim: reads back the rows that the token marks, among those that somebody has, which are few: requests_lease serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted; it also serves Claim: reads back the rows that the token marks, among those that somebody has, which are few: requests_lease serves already

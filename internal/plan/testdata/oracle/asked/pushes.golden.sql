@@ -226,6 +226,6 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'PUSHES'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows that wait for their time are passed over in it
 CREATE INDEX PUSHES_READY ON PUSHES (STATE, NAME, RUN_AT) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

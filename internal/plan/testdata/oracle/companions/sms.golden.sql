@@ -729,6 +729,6 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'OUTBOX'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX OUTBOX_SMS_READY ON OUTBOX (STATE, PRIORITY DESC, INSERTED_AT, ID, DUE_AT) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

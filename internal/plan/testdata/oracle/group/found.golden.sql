@@ -359,7 +359,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'FOUND'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another OTHER are passed over in it
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows of another OTHER are passed over in it
 CREATE INDEX FOUND_READY ON MAIL.FOUND (PICKED DESC, ID, OTHER) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 

@@ -482,6 +482,6 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'EVENTS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and failed rows cost nothing
 CREATE INDEX EVENTS_READY ON EVENTS (WEDGE_REASON, ID) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

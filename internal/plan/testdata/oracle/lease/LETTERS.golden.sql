@@ -499,6 +499,6 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'LETTERS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted
 CREATE INDEX LETTERS_READY ON LETTERS (KIND, ID) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -345,7 +345,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'WAITS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and failed rows cost nothing
 CREATE INDEX WAITS_READY ON WAITS (STATE, SITE, NO) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 

@@ -199,7 +199,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'JOBS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted
 -- jobsq advises the same
 CREATE INDEX JOBS_READY ON JOBS (STATUS, ID) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

@@ -208,6 +208,6 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'BOOKS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted
 CREATE INDEX BOOKS_READY ON BOOKS (BUSY, ID) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.

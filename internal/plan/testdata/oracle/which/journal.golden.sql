@@ -268,7 +268,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'JOURNAL'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted
 CREATE INDEX JOURNAL_READY ON JOURNAL (HOLDER, ID) ONLINE;
 -- ONLINE lets others write meanwhile. Standard Edition refuses it (ORA-00439): leave it out there.
 

@@ -302,4 +302,4 @@ SELECT /* filesq.Verify */
        'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
 WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: files_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: files_pkey serves already

@@ -278,7 +278,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: crawls_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: crawls_pkey serves already
 
 -- serves Enqueue: the rows that are like a new job
 CREATE INDEX CONCURRENTLY crawls_like ON crawls (url);

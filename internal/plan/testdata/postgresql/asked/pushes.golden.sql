@@ -224,6 +224,6 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows that wait for their time are read and passed over
 CREATE INDEX CONCURRENTLY pushes_ready ON pushes (name NULLS FIRST)
 WHERE  state = 0;

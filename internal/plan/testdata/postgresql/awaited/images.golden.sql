@@ -331,6 +331,6 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: images_ready serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: images_ready serves already
 
 -- serves Recover: claims that ran out: heartbeat_index serves already

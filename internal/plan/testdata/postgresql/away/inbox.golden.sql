@@ -332,4 +332,4 @@ SELECT /* inboxq.Verify */
        'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
 WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; rows of another id are read and passed over: Inbox_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows that wait for their time are read and passed over; rows of another id are read and passed over: Inbox_pkey serves already

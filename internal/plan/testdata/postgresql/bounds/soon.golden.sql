@@ -142,4 +142,4 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of one scheduled_at are sorted by the key: tasks_scheduled_at serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows of one scheduled_at are sorted by the key: tasks_scheduled_at serves already

@@ -264,7 +264,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+-- serves Claim: ready rows in queue order, so that nothing is sorted and failed rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX CONCURRENTLY ends_ready ON ends (id NULLS FIRST, run_at)
 WHERE  state = 'N'
 AND    run_at <> '9999-12-31 00:00:00+00';

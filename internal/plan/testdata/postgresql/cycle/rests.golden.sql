@@ -249,4 +249,4 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over: rests_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows that wait for their time are read and passed over: rests_pkey serves already

@@ -319,7 +319,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: moved_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: moved_pkey serves already
 
 -- serves Recover: claims that ran out
 CREATE INDEX CONCURRENTLY moved_running_expired ON moved_running (until);

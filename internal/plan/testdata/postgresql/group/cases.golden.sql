@@ -278,7 +278,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: cases_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: cases_pkey serves already
 
 -- serves Claim: the running rows of a group
 CREATE INDEX CONCURRENTLY cases_group ON cases (case_id)

@@ -291,7 +291,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: cases_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: cases_pkey serves already
 
 -- serves Claim: the running rows of a group
 -- casesq advises the same

@@ -218,7 +218,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted
 -- tokenq advises the same
 CREATE INDEX CONCURRENTLY log_lines_token_ready ON log_lines (at)
 WHERE  holder IS NULL;

@@ -234,4 +234,4 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: taken_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: taken_pkey serves already

@@ -288,7 +288,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows that wait for their time are passed over in it
 CREATE INDEX CONCURRENTLY claimed_ready ON claimed (id NULLS FIRST, run_at)
 WHERE  state = 'new';
 

@@ -255,7 +255,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted
 -- eitherq advises the same
 CREATE INDEX CONCURRENTLY owned_either_ready ON owned (id NULLS FIRST)
 WHERE  owner IS NULL;

@@ -351,7 +351,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
+-- serves Claim: ready rows in queue order, so that nothing is sorted and failed rows cost nothing; rows that wait for their time are read and passed over
 CREATE INDEX CONCURRENTLY items_ready ON items (id NULLS FIRST)
 WHERE  available IN (1, 0)
 AND    remaining > 0;

@@ -206,7 +206,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted
 -- jobsq advises the same
 CREATE INDEX CONCURRENTLY jobs_ready ON jobs (id NULLS FIRST)
 WHERE  status = 'ready';

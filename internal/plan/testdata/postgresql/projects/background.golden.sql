@@ -384,7 +384,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; rows of another queue are passed over in it
+-- serves Claim: ready rows in queue order, so that nothing is sorted and failed rows cost nothing; rows that wait for their time are passed over in it; rows of another queue are passed over in it
 CREATE INDEX CONCURRENTLY background_task_ready ON background_task (priority DESC, run_at, id, queue)
 WHERE  failed_at IS NULL
 AND    attempts < 25;

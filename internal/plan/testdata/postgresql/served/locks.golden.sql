@@ -310,7 +310,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Claim: who is before a row in its group: locks_ordering serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted; it also serves Claim: who is before a row in its group: locks_ordering serves already
 
 -- serves Claim: the running rows of a group: locks_shared serves already
 

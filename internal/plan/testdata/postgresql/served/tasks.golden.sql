@@ -275,7 +275,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; rows of one run_at are sorted by the key: tasks_main serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows that wait for their time are passed over in it; rows of one run_at are sorted by the key: tasks_main serves already
 
 -- serves Recover: claims that ran out
 CREATE INDEX CONCURRENTLY tasks_expired ON tasks (since)

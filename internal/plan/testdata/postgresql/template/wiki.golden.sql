@@ -346,4 +346,4 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; those whose tries are spent are few, and are read and passed over: job_cmd_id serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and failed rows cost nothing; those whose tries are spent are few, and are read and passed over: job_cmd_id serves already

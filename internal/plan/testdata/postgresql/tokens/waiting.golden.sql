@@ -355,7 +355,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: waiting_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: waiting_pkey serves already
 
 -- serves Recover: claims that ran out
 CREATE INDEX CONCURRENTLY active_waiting_expired ON active (taken);

@@ -6,7 +6,7 @@
 --
 -- There is nothing to settle: Claim deletes the rows that its caller names, and that is all.
 --
--- It locks the database for writing until it commits. A crash leaves it done as a whole or not at all. Then the rows are gone, and nothing is left to be written.
+-- It locks the database for writing until it commits. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A crash leaves it done as a whole or not at all. Then the rows are gone, and nothing is left to be written.
 --
 -- Besides the queue's own rows it writes erased (Claim); parts (Claim), each in the transaction of the operation.
 --

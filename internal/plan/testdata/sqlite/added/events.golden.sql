@@ -7,7 +7,7 @@
 --
 -- The fence is at level token: every claim leaves a random value in the row of its group, and a job can only be settled with the value of its own claim. A consumer that comes late gets ErrLost and moves no mark. A row is read at least once: again when a consumer dies, or when it is finished before one in front of it that is not.
 --
--- It locks the database for writing while the statement runs. A consumer that dies leaves its claim until the lease ends; then the rows that the mark has not passed come again.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A consumer that dies leaves its claim until the lease ends; then the rows that the mark has not passed come again.
 --
 -- Besides the queue's own rows it writes journal (Enqueue), each in the transaction of the operation.
 --

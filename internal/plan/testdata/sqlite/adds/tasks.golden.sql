@@ -13,7 +13,7 @@
 --
 -- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and a worker that dies leaves it as it leaves a running one.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs claimed or running until the queue crashed over the same table claims them: nothing here tells that it is gone.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs claimed or running until the queue crashed over the same table claims them: nothing here tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_ready.
 --
@@ -198,7 +198,7 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted
 CREATE INDEX tasks_ready ON tasks (id)
 WHERE  state = 'new'
 AND    started_at IS NULL;

@@ -7,7 +7,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It locks the database for writing while the statement runs. A worker that dies loses the jobs it took.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies loses the jobs it took.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates drops_ready and drops_like.
 --
@@ -134,7 +134,7 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted
 CREATE INDEX drops_ready ON drops (id)
 WHERE  locked_by IS NULL;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without

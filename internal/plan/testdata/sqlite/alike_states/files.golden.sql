@@ -10,7 +10,7 @@
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
--- It locks the database for writing until it commits. A worker that dies leaves its jobs running for good: nothing in files_running tells that it is gone.
+-- It locks the database for writing until it commits. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs running for good: nothing in files_running tells that it is gone.
 --
 -- The tables need an index that they do not have yet: schema/indexes.sql creates files_like.
 --

@@ -15,7 +15,7 @@
 --
 -- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and a worker that dies leaves it as it leaves a running one.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs claimed or running for good: nothing in the table tells that it is gone.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs claimed or running for good: nothing in the table tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates scans_ready and scans_like.
 --

@@ -16,7 +16,7 @@
 --
 -- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and Recover takes it as it takes a running one.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs claimed or running until the program starts again; then Recover makes them ready again.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs claimed or running until the program starts again; then Recover makes them ready again.
 --
 -- Besides the queue's own rows it writes rows of other jobs (Enqueue), each in the transaction of the operation. Purge removes nothing from other tables.
 --

@@ -7,7 +7,7 @@
 --
 -- There is nothing to settle: Claim changes the rows that its caller names, and that is all.
 --
--- It locks the database for writing while the statement runs. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --

@@ -11,7 +11,7 @@
 --
 -- The fence is at level claimed: a job can only be settled while the row holds what its claim wrote to next_try. A worker that comes late gets ErrLost and changes nothing, unless a later claim wrote the same.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until the program starts again; then Recover makes them ready again. Nothing surely keeps a row that runs from being ready as well: a claim takes such a job again, whether its worker has died or not.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs running until the program starts again; then Recover makes them ready again. Nothing surely keeps a row that runs from being ready as well: a claim takes such a job again, whether its worker has died or not.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock, but for those that callers give.
 --

@@ -17,7 +17,7 @@
 --
 -- A job never ends: Complete makes it ready again, due after the time that the row has in every. Who wants one to end deletes its row.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates every_ready and every_expired.
 --
@@ -349,7 +349,7 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+-- serves Claim: ready rows in queue order, so that nothing is sorted and failed rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX every_ready ON every (id, run_at)
 WHERE  state = 'N'
 AND    tries > 0;

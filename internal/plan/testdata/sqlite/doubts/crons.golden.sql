@@ -14,7 +14,7 @@
 --
 -- A job never ends: Complete gives it back, due by what sql/complete.sql writes to next. Who wants one to end deletes its row.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until the program starts again; then Recover makes them ready again.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs running until the program starts again; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates crons_ready.
 --
@@ -251,7 +251,7 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that a condition of the queue refuses are read and passed over; rows that wait for their time are passed over in it
+-- serves Claim: ready rows in queue order, so that nothing is sorted; rows that a condition of the queue refuses are read and passed over; rows that wait for their time are passed over in it
 CREATE INDEX crons_ready ON crons (id, next)
 WHERE  running = 0;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without

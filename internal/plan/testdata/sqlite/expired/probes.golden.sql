@@ -12,7 +12,7 @@
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until recover_if holds for them; then Recover lets them fail.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs running until recover_if holds for them; then Recover lets them fail.
 --
 -- Besides the queue's own rows it writes lost_probes (Fail, Recover); losses (Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
@@ -354,7 +354,7 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted
 CREATE INDEX probes_ready ON probes (id)
 WHERE  busy = 0;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without

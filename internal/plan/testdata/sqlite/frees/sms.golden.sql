@@ -11,7 +11,7 @@
 --
 -- The fence is at level status: a job can only be settled while its row is running and names the worker of its claim. A worker that comes late, after the job was recovered and claimed by another, gets ErrLost and changes nothing; two claims of one worker look alike. A new row can get the id of one that was deleted, and a worker that comes late, after its job was finished by another, can then settle the new one: AUTOINCREMENT or a token column would tell them apart.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until a worker of its name starts; then Recover makes them ready again.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs running until a worker of its name starts; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates silo_sms_ready.
 --
@@ -234,7 +234,7 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted
 CREATE INDEX silo_sms_ready ON silo (id)
 WHERE  node = 0
 AND    sent = 0;

@@ -18,7 +18,7 @@
 --
 -- Of all jobs of the queue, at most 2 run at once; a claim locks the database for writing, then counts what is running. When as many run as may, Claim returns no jobs.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates exports_settled_ready and exports_settled_expired.
 --

@@ -16,7 +16,7 @@
 --
 -- Of the jobs that are alike in site_id, at most as many run at once as this says: select max_jobs from settings where id = {row}.site_id; one claim writes at a time and counts what is running.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready and mails_group and mails_line.
 --

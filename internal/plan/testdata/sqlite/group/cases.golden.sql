@@ -13,7 +13,7 @@
 --
 -- Of the jobs that are alike in case_id, one runs at once; one claim writes at a time and counts what is running.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates cases_group and cases_line.
 --

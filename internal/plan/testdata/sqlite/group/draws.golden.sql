@@ -14,7 +14,7 @@
 --
 -- Of the jobs that are alike in tenant, one runs at once; one claim writes at a time and counts what is running. The rows of one group are taken in the order of the key, since the queue's cannot be compared row by row.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates draws_ready and draws_group and draws_line.
 --

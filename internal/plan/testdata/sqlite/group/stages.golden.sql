@@ -14,7 +14,7 @@
 --
 -- Of the jobs that are alike in order_id, one runs at once, and in their order: a job is not claimed while one before it is not finished, be it that it runs or waits for its next try; one claim writes at a time and counts what is running.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates stages_ready and stages_group and stages_line.
 --
@@ -265,7 +265,7 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and failed rows cost nothing
 CREATE INDEX stages_ready ON stages ((kind = 'last'), id, order_id)
 WHERE  state = 'new';
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without

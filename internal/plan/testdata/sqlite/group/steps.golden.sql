@@ -18,7 +18,7 @@
 --
 -- Of the jobs that are alike in order_id, one runs at once, and in their order: a job is not claimed while one before it is not finished, be it that it runs or waits for its next try; one claim writes at a time and counts what is running.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again, and those without tries left failed.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_group and steps_line.
 --

@@ -13,7 +13,7 @@
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
 -- Beside the old program of legacy_claim a job may be done twice. After a claim: a claim writes till = unixepoch() + 300, and of coalesce(till, 0) < unixepoch() nothing tells whether such a row meets it. After it has taken a row: it writes till = :till, and a claim still takes the row: it asks for status = 0 only. Add the condition status = 0 to the UPDATE of the old program, and let it leave a row alone where no row was changed. Let a claim look at column till, too: ready_if: in qgen.yaml, with what is true of it in a free row.
 --

@@ -7,7 +7,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It locks the database for writing until it commits. A worker that dies loses the jobs it took.
+-- It locks the database for writing until it commits. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies loses the jobs it took.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
@@ -210,7 +210,7 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted
 -- jobsq advises the same
 CREATE INDEX jobs_ready ON jobs (id)
 WHERE  status = 'ready';

@@ -15,7 +15,7 @@
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover lets them fail.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves its jobs running until their claim expires; then Recover lets them fail.
 --
 -- Besides the queue's own rows it writes orders (Complete, Fail, Recover); ended (Drop), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
 --

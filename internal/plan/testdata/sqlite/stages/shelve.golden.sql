@@ -6,7 +6,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It locks the database for writing while the statement runs. Nothing is written later: what a worker would do with the jobs it took is lost when it dies.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. Nothing is written later: what a worker would do with the jobs it took is lost when it dies.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates letters_shelve_ready.
 --
@@ -117,7 +117,7 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted
 CREATE INDEX letters_shelve_ready ON letters (id)
 WHERE  state = 'shelved';
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without

@@ -334,4 +334,4 @@ SELECT /* filesq.Verify */
 FROM   DUAL
 WHERE  @@tidb_txn_mode <> 'pessimistic';
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PRIMARY serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: PRIMARY serves already

@@ -346,4 +346,4 @@ SELECT /* filesq.Verify */
        || '; set yb_enable_read_committed_isolation on every node'
 WHERE  lower(current_setting('yb_effective_transaction_isolation_level')) <> 'read committed';
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: files_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted: files_pkey serves already

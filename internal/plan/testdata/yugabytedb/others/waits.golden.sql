@@ -400,7 +400,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and failed rows cost nothing
 CREATE INDEX waits_ready ON waits (site ASC, no ASC)
 WHERE  state = 'new';
 
