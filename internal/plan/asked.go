@@ -34,7 +34,7 @@ func (b *builder) askedAs(p *queue.Param) *Param {
 func (b *builder) askedName(p *queue.Param) string {
 	const delay = "delay"
 	t := b.spec.Transitions[queue.Release]
-	requeued := t != nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return slices.Contains(b.spec.Asks(w.Value), p) })
+	requeued := t != nil && slices.Contains(b.spec.AskedBy(t), p)
 	if unexported(p.Name) == delay && !requeued {
 		return delay
 	}
@@ -71,6 +71,14 @@ func (b *builder) askedFor(p *queue.Param) []string {
 		for _, w := range t.Writes {
 			if called := plainText(w.Column.Name); slices.Contains(b.spec.Asks(w.Value), p) && !slices.Contains(columns, called) {
 				columns = append(columns, called)
+			}
+		}
+		for _, c := range t.With {
+			for _, v := range slices.Concat(c.Set, c.Where) {
+				called := plainText(c.QualifiedName() + "." + v.Column.Name)
+				if v.Of == nil && slices.Contains(b.spec.Asks(v.Value), p) && !slices.Contains(columns, called) {
+					columns = append(columns, called)
+				}
 			}
 		}
 	}
@@ -169,15 +177,14 @@ func (b *builder) checkAsked(errs *source.ErrorList) {
 		if t == nil || name == queue.Finish && b.pkg.Strategy == "pop" {
 			continue
 		}
-		for _, w := range t.Writes {
-			for _, p := range b.spec.Asks(w.Value) {
-				if why := b.isNoneOfJob(p); why != "" {
-					errs.Errorf(p.Pos, "argument %q of %s %s", p.Name, operations[name], why).
-						WithHint("Each job has a value of its own there. Take a number, a text, a bool or bytes, or a time that is compared with a column.")
-				}
+		for _, p := range b.spec.AskedBy(t) {
+			if why := b.isNoneOfJob(p); why != "" {
+				errs.Errorf(p.Pos, "argument %q of %s %s", p.Name, operations[name], why).
+					WithHint("Each job has a value of its own there. Take a number, a text, a bool or bytes, or a time that is compared with a column.")
 			}
 		}
 	}
+	b.checkTimesBeside(errs)
 	if only := b.spec.EnqueueIf; only != nil {
 		for _, p := range b.spec.AsksIn(only.SQL) {
 			if why := b.isNoneOfJob(p); why != "" {
@@ -187,6 +194,25 @@ func (b *builder) checkAsked(errs *source.ErrorList) {
 		}
 	}
 	b.sentInOneWay(b.spec.Asked, b.timesAsked, errs)
+}
+
+// checkTimesBeside complains about times of which SQL over another table is made, and which nothing tells how that
+// keeps: no column of the queue's is compared with them.
+func (b *builder) checkTimesBeside(errs *source.ErrorList) {
+	for _, name := range b.spec.Steps() {
+		t := b.spec.Transitions[name]
+		if t == nil {
+			continue
+		}
+		for _, c := range t.With {
+			for _, p := range b.spec.AskedBeside(c) {
+				if isTime(p) && len(b.timesAsked(p)) == 0 && b.isNoneOfJob(p) != "" && (name != queue.Finish || b.pkg.Strategy == "pop") {
+					errs.Errorf(p.Pos, "argument %q is a time within SQL over %s, and nothing tells how that keeps times", p.Name, plainText(c.QualifiedName())).
+						WithHint("Write it as the whole value, arg:%s, or take a number.", p.Name)
+				}
+			}
+		}
+	}
 }
 
 // askedText returns the text of an argument of which what is written to a column is made, false where

@@ -219,8 +219,8 @@ func (b *builder) extraOfAll(name queue.TransitionName, t *queue.Transition, own
 			add(f)
 		}
 		if name == queue.Finish {
-			for _, given := range c.Givens() {
-				add(b.argumentBeside(c, given).Field)
+			for _, f := range b.givenBeside(c) {
+				add(f)
 			}
 		}
 	}

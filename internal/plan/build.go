@@ -621,6 +621,9 @@ func (b *builder) checkWorkArguments(errs *source.ErrorList) {
 			for _, v := range c.Givens() {
 				values = append(values, v.Value)
 			}
+			for _, p := range b.spec.AskedBeside(c) {
+				values = append(values, queue.Value{Kind: queue.Given, Name: p.Name, Pos: p.Pos})
+			}
 		}
 		for _, v := range values {
 			if v.Kind == queue.Given {

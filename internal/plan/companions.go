@@ -96,9 +96,7 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		s.prefix = v.Names.Row + "."
 		extra := b.carries(c)
 		if name == queue.Finish && b.pkg.Strategy != "pop" {
-			for _, given := range c.Givens() {
-				extra = append(extra, b.argumentBeside(c, given).Field)
-			}
+			extra = append(extra, b.givenBeside(c)...)
 		}
 		v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, extra, "_held")
 		v.Carries = len(extra) > 0
@@ -475,6 +473,19 @@ func (b *builder) carries(by interface{ Takes(arg string) bool }) []*Field {
 	return nil
 }
 
+// givenBeside is what the caller says for a companion.
+func (b *builder) givenBeside(c *queue.Companion) (fields []*Field) {
+	for _, given := range c.Givens() {
+		fields = append(fields, b.argumentBeside(c, given).Field)
+	}
+	for _, p := range b.spec.AskedBeside(c) {
+		if f := b.askedAs(p).Field; !slices.Contains(fields, f) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
 // othersIndexes are the indexes by which steps find rows of other jobs.
 func (b *builder) othersIndexes() (list []wanted) {
 	for _, name := range b.spec.Steps() {
@@ -586,6 +597,11 @@ func fixed(v queue.CompanionValue) bool {
 
 // besideValue is the value of a column of another table.
 func (s *scope) besideValue(c *queue.Companion, v queue.CompanionValue) string {
+	return eachListed(s.besideText(c, v), s.settle.extra, s.settle.again)
+}
+
+// besideText is besideValue before what each job is given is written out in it.
+func (s *scope) besideText(c *queue.Companion, v queue.CompanionValue) string {
 	column := v.Of
 	if column == nil {
 		column = v.Column.Column

@@ -203,7 +203,7 @@ func (b *builder) settleHeld(name queue.TransitionName, t *queue.Transition, fil
 	s.settle.joined, s.settle.small = moved && was == "", b.rows != nil
 	extra := b.carries(t)
 	for _, p := range st.Given {
-		if p.Member != "" && (b.foreign[p.Field] == nil || p.Field.Said != "") {
+		if p.Member != "" && (b.foreign[p.Field] == nil || b.asksItself(t, p)) {
 			extra = append(extra, p.Field)
 		}
 	}
@@ -346,8 +346,18 @@ func (b *builder) givens(t *queue.Transition, perJob bool) []*Param {
 				add(b.argumentBeside(c, v), v.Value.Name)
 			}
 		}
+		for _, p := range b.spec.AskedBeside(c) {
+			add(b.askedAs(p), p.Name)
+		}
 	}
 	return params
+}
+
+// asksItself reports whether an argument is part of what a step writes to its row.
+func (b *builder) asksItself(t *queue.Transition, p *Param) bool {
+	return slices.ContainsFunc(t.Writes, func(w queue.Write) bool {
+		return slices.ContainsFunc(b.spec.Asks(w.Value), func(asked *queue.Param) bool { return b.askedAs(asked).Field == p.Field })
+	})
 }
 
 // argumentOf returns the argument of the user's that is written to a column; there is

@@ -28,6 +28,33 @@ func (s *Spec) Asks(v Value) []*Param {
 	return nil
 }
 
+// AskedBy lists the arguments of which something is made that a step writes to its row or to other tables.
+func (s *Spec) AskedBy(t *Transition) []*Param {
+	var values []Value
+	for _, w := range t.Writes {
+		values = append(values, w.Value)
+	}
+	for _, c := range t.With {
+		values = append(values, c.values()...)
+	}
+	return s.askedIn(values)
+}
+
+// AskedBeside lists those of which a companion is made.
+func (s *Spec) AskedBeside(c *Companion) []*Param { return s.askedIn(c.values()) }
+
+// askedIn lists those of some values, each once.
+func (s *Spec) askedIn(values []Value) (params []*Param) {
+	for _, v := range values {
+		for _, p := range s.Asks(v) {
+			if !slices.Contains(params, p) {
+				params = append(params, p)
+			}
+		}
+	}
+	return params
+}
+
 // AsksIn lists those of the arguments of steps that SQL names.
 func (s *Spec) AsksIn(text string) (params []*Param) {
 	for _, m := range askedForm.FindAllStringSubmatch(text, -1) {

@@ -57,6 +57,14 @@ func (c *Companion) Givens() []CompanionValue {
 	return slices.DeleteFunc(slices.Concat(c.Set, c.Where), func(v CompanionValue) bool { return v.Value.Kind != Given })
 }
 
+// values are those that it writes, and those with which it compares.
+func (c *Companion) values() (list []Value) {
+	for _, v := range slices.Concat(c.Set, c.Where) {
+		list = append(list, v.Value)
+	}
+	return list
+}
+
 // FindsBy reports whether the rows of the other table are found by the column of a value.
 func (c *Companion) FindsBy(v CompanionValue) bool {
 	return slices.ContainsFunc(c.Where, func(w CompanionValue) bool { return w.Column.Name == v.Column.Name })
@@ -368,13 +376,21 @@ func (b *binding) accompany(o *Outcome, apart bool) {
 		}
 		if given := c.Givens(); len(given) > 0 {
 			b.errorf(o.Pos, "outcome %q leads to %s, and table %s then takes the argument %q, which it has not", o.Name, o.To, c.QualifiedName(), given[0].Value.Name).
-				WithHint("Use %s for such jobs, or leave the argument out of what %s gets%s.", map[StateName]string{Done: "Complete", Deleted: "Complete", Failed: "Fail", Ready: "Requeue"}[o.To], c.QualifiedName(), o.apart(c))
+				WithHint("Use %s for such jobs, or leave the argument out of what %s gets%s.", instead[o.To], c.QualifiedName(), o.apart(c))
+			return
+		}
+		if asked := b.spec.AskedBeside(c); len(asked) > 0 {
+			b.errorf(o.Pos, "outcome %q leads to %s, and table %s then takes the argument %q, which it has not", o.Name, o.To, c.QualifiedName(), asked[0].Name).
+				WithHint("Use %s for such jobs, or leave the argument out of what %s gets%s.", instead[o.To], c.QualifiedName(), o.apart(c))
 			return
 		}
 		with = append(with, c)
 	}
 	o.Transition.With = append(with, o.Transition.With...) // the row goes first
 }
+
+// instead is the method of the step to a state.
+var instead = map[StateName]string{Done: "Complete", Deleted: "Complete", Failed: "Fail", Ready: "Requeue"}
 
 // apart is how an outcome writes something else than the step to its state.
 func (o *Outcome) apart(c *Companion) string {
@@ -860,6 +876,9 @@ func (b *binding) differs(step TransitionName, with *Companion, v Value) bool {
 	case Arg:
 		return v.Name == ArgResult
 	case SQLExpr:
+		if step == Finish && len(b.spec.AsksIn(v.Text)) > 0 {
+			return true
+		}
 		if with.Others {
 			return strings.Contains(v.Text, "{row}")
 		}
@@ -1032,6 +1051,10 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 	switch {
 	case (step == Enqueue || step == Purge) && (text == "token" || text == "worker" || strings.HasPrefix(text, argMark)):
 		return wrong("What a column of the row holds is written row.column.", "%s is no step of a claim, so it has no %s", step, text)
+	case (step == Enqueue || step == Purge) && asksForm.MatchString(text):
+		return wrong("What a column of the row holds is written {row}.column.", "%s is no step of a claim, so it has no arguments", step)
+	case step == GiveUp && asksForm.MatchString(text):
+		return wrong("Write what the row holds in its place, such as {row}.name. Of what is set, only a column that is NULL or has a default can be left out.", "when Recover gives a job up nobody is there to say %s", asksForm.FindString(text))
 	case c.Key != nil && isOfJob(text):
 		return wrong("Write now, worker, or a constant. What is written for each job goes to a table of its own.",
 			"one row of %s is added for all jobs of a claim, before they have its key for their token, and %s is of one job", c.QualifiedName(), text)
@@ -1039,11 +1062,21 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 		return Value{Kind: Now, Pos: s.Pos}, b.present(c, column, s)
 	case isShifted(literal{text: text}):
 		shift, ok := fixedShift(text)
+		name, isArg := strings.CutPrefix(text, "now+"+argMark)
 		switch {
 		case c.Known == nil:
 			return wrong("Give its DDL at schema:, or write SQL over {now}.", "how column %q of %s keeps a time is not known", column.Name, c.QualifiedName())
+		case isArg && !nameForm.MatchString(name):
+			return wrong("Write letters, digits and underscores: now+arg:delay.", "%q is no name of an argument", name)
+		case isArg && (step == Enqueue || step == Purge):
+			return wrong("Write now and a duration, such as now+5m, or SQL over {now} and {row}.", "%s is no step of a claim, so it has no arguments", step)
+		case isArg && step == GiveUp:
+			return wrong("Write now and a duration, such as now+5m. Of what is set, only a column that is NULL or has a default can be left out.", "when Recover gives a job up nobody is there to say %s", text)
+		case isArg:
+			shift.Given = name
+			b.argument(&b.spec.Asked, &Param{Name: name, Kind: Argument, GoType: goDuration, Pos: s.Pos})
 		case !ok:
-			return wrong("Write the present and a duration above 0, such as now+5m, or SQL over {now}; what the caller says is an argument as the whole value, arg:name.", "%q is no time", text)
+			return wrong("Write the present and a duration above 0, such as now+5m, or now+arg:delay for what the caller says, or SQL over {now}.", "%q is no time", text)
 		}
 		return Value{Kind: Now, Shift: shift, Pos: s.Pos}, b.present(c, column, s)
 	case text == "null" && column.NotNull:
@@ -1097,10 +1130,7 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 		}
 		return wrong(hint, "%q is no value", text)
 	}
-	if strings.Contains(text, "{"+argMark) {
-		return wrong("Write arg:name as the whole value, and let the caller say that.", "an argument is no part of SQL over another table")
-	}
-	sql, ok := b.expression(asLiteral(s), nil)
+	sql, ok := b.expression(asLiteral(s), &b.spec.Asked)
 	if name := b.inBoth(c, sql); ok && name != "" {
 		return wrong(fmt.Sprintf("Write %s.%s for what the row that is written holds, or {row}.%s for what the row of the job does.", c.Table, name, name),
 			"column %q is one of both rows", name)
@@ -1125,6 +1155,9 @@ func (b *binding) inBoth(c *Companion, text string) string {
 
 // argMark is what the name of an argument stands behind.
 const argMark = "arg:"
+
+// asksForm finds an argument in SQL as it is written.
+var asksForm = regexp.MustCompile(`\{\s*arg:[^{}]*\}`)
 
 // argumentBeside is what the caller of a step says for a column of another table.
 func (b *binding) argumentBeside(c *Companion, column *Column, s config.String) (Value, bool) {
@@ -1155,7 +1188,7 @@ func (b *binding) workerBeside(c *Companion, column *Column, s config.String) (V
 // for good: nobody is there to say it.
 func (b *binding) unasked(c *Companion, from []config.Value) []config.Value {
 	return slices.DeleteFunc(slices.Clone(from), func(v config.Value) bool {
-		if !strings.HasPrefix(v.Value.Value, argMark) {
+		if text := v.Value.Value; !strings.HasPrefix(text, argMark) && !strings.HasPrefix(text, "now+"+argMark) && !asksForm.MatchString(text) {
 			return false
 		}
 		if c.Known != nil && c.Verb == "insert" {

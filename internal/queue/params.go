@@ -384,7 +384,7 @@ func (b *binding) macro(l literal, offset, length int, args *[]*Param) string {
 			WithHint("%s", suggest(name, macros, "In braces stand {arg:name gotype} and")+" Braces of SQL itself stand in quotes.")
 	case args == nil:
 		b.errorf(pos, "{%s} stands where no argument can be given", name).
-			WithHint("Arguments stand in qgen:where, ready_if, purge_if and enqueue_if, and in what qgen:on and the set: of an outcome write.")
+			WithHint("Arguments stand in qgen:where, ready_if, purge_if and enqueue_if, and in what qgen:on, also: and the set: of an outcome write.")
 	case m[2] != "" && !goTypeForm.MatchString(m[2]):
 		b.errorf(pos, "%q is no Go type", m[2]).WithHint("Write {arg:%s int}.", m[1])
 	case m[2] != "" && !b.hasGoType(m[2], pos):

@@ -18,8 +18,9 @@
 // be settled with the value of its own claim. A worker that comes late gets ErrLost and changes
 // nothing.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their claim expires; then Recover makes them ready again.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running until their claim expires; then Recover makes them ready again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_tokenstatesqlite_ready and jobs_tokenstatesqlite_expired.

@@ -17,8 +17,9 @@
 // that comes late, after its job was finished by another, can then settle the new one:
 // AUTOINCREMENT or a token column would tell them apart.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running for good: nothing in the table tells that it is gone.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running for good: nothing in the table tells that it is gone.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_booleansqlite_ready.

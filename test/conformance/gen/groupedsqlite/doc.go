@@ -24,9 +24,10 @@
 // Of the jobs that are alike in lane, one runs at once; one claim writes at a time and counts
 // what is running.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their claim expires; then Recover makes them ready again, and those without
-// tries left failed.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running until their claim expires; then Recover makes them ready again, and
+// those without tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_groupedsqlite_ready and jobs_groupedsqlite_group and jobs_groupedsqlite_line.

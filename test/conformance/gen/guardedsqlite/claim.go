@@ -26,9 +26,10 @@ var (
 // the same jobs it looks again, further back in the queue and eight times at most: fewer than
 // limit, or none, does not mean that no more is ready.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their claim expires; then Recover makes them ready again, and those without
-// tries left failed.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running until their claim expires; then Recover makes them ready again, and
+// those without tries left failed.
 //
 // Its SQL is sql/claim_pick.sql and sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

@@ -26,9 +26,10 @@ var (
 // while one before it is not finished, be it that it runs or waits for its next try; one claim
 // writes at a time and counts what is running.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their claim expires; then Recover makes them ready again, and those without
-// tries left failed.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running until their claim expires; then Recover makes them ready again, and
+// those without tries left failed.
 //
 // Its SQL is sql/claim.sql and sql/claim_1.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

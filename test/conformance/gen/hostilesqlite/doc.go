@@ -23,9 +23,10 @@
 // was given back, by then claimed again with the same count, is not told from its new holder. A
 // token column would tell them apart.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their claim expires; then Recover makes them ready again, and those without
-// tries left failed.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running until their claim expires; then Recover makes them ready again, and
+// those without tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_hostilesqlite_ready and jobs_hostilesqlite_expired.

@@ -31,9 +31,11 @@ var (
 // order, never more than limit; when nothing is ready it returns no jobs and a nil error. In the
 // same transaction it adds rows to taken.
 //
-// It locks the database for writing until it commits. A worker that dies leaves its jobs running
-// until their claim expires; then Recover makes them ready again, and those without tries left
-// failed. In the caller's transaction an error may leave a part of it: roll back.
+// It locks the database for writing until it commits. Whoever writes meanwhile waits as long as
+// busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves
+// its jobs running until their claim expires; then Recover makes them ready again, and those
+// without tries left failed. In the caller's transaction an error may leave a part of it: roll
+// back.
 //
 // Its SQL is sql/claim.sql, sql/claim_1.sql, sql/claim_leave.sql and sql/claim_insert_taken.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

@@ -19,9 +19,10 @@
 // be settled with the value of its own claim. A worker that comes late gets ErrLost and changes
 // nothing.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their claim expires; then Recover makes them ready again, and those without
-// tries left failed.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running until their claim expires; then Recover makes them ready again, and
+// those without tries left failed.
 //
 // Besides the queue's own rows it writes taken (Claim, Complete, Fail, Requeue, Extend,
 // Recover); finished (Complete); parts (Complete, Fail, Recover); dead (Fail, Recover), each in

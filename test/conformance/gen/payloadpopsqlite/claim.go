@@ -26,7 +26,9 @@ var (
 // Body, MadeAt and Status come from bodies, read by a further statement in the same transaction
 // and not locked: nil where no row belongs to the job, or the column is null.
 //
-// It locks the database for writing until it commits. A worker that dies loses the jobs it took.
+// It locks the database for writing until it commits. Whoever writes meanwhile waits as long as
+// busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies loses
+// the jobs it took.
 //
 // Its SQL is sql/claim_lock.sql, sql/claim.sql and sql/payload.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

@@ -25,9 +25,10 @@ var (
 // Body, MadeAt and BStatus come from bodies, read by a further statement in the same transaction
 // and not locked: nil where no row belongs to the job, or the column is null.
 //
-// It locks the database for writing until it commits. A worker that dies leaves its jobs running
-// until their claim expires; then Recover makes them ready again, and those without tries left
-// failed.
+// It locks the database for writing until it commits. Whoever writes meanwhile waits as long as
+// busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves
+// its jobs running until their claim expires; then Recover makes them ready again, and those
+// without tries left failed.
 //
 // Its SQL is sql/claim.sql, sql/claim_1.sql and sql/payload.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

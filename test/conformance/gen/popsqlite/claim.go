@@ -19,8 +19,9 @@ var (
 // more than limit; when nothing is ready it returns no jobs and a nil error. A job that was
 // taken is gone: if the worker dies, it is lost (at most once).
 //
-// It locks the database for writing while the statement runs. A worker that dies loses the jobs
-// it took.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// loses the jobs it took.
 //
 // Its SQL is sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

@@ -20,8 +20,10 @@
 // worker of its claim. A worker that comes late, after the job was recovered and claimed by
 // another, gets ErrLost and changes nothing; two claims of one worker look alike.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until Recover, which goes by the workers that are alive, makes them ready again.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running until Recover, which goes by the workers that are alive, makes them
+// ready again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_resultsqlite_ready and jobs_resultsqlite_expired.

@@ -21,9 +21,10 @@
 // own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was
 // claimed twice at the very same moment.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their claim expires; then Recover makes them ready again, and those without
-// tries left failed.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running until their claim expires; then Recover makes them ready again, and
+// those without tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_severalsqlite_ready and jobs_severalsqlite_expired.

@@ -23,8 +23,9 @@ var (
 // they are. They come in queue order, never more than limit; when nothing is ready it returns no
 // jobs and a nil error.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their lease ends; then Claim takes them again.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running until their lease ends; then Claim takes them again.
 //
 // Its SQL is sql/claim.sql and sql/claim_read.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

@@ -24,9 +24,10 @@
 // was given back, by then claimed again with the same count, is not told from its new holder. A
 // token column would tell them apart.
 //
-// It locks the database for writing until it commits. A worker that dies leaves its jobs running
-// until their claim expires; then Recover makes them ready again, and those without tries left
-// failed.
+// It locks the database for writing until it commits. Whoever writes meanwhile waits as long as
+// busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves
+// its jobs running until their claim expires; then Recover makes them ready again, and those
+// without tries left failed.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // {{.Prefix}}jobs{{.Suffix}}_templatesqlite_ready and

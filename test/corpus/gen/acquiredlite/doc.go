@@ -20,9 +20,10 @@
 // be settled with the value of its own claim. A worker that comes late gets ErrLost and changes
 // nothing.
 //
-// It locks the database for writing until it commits. A worker that dies leaves its jobs running
-// until their claim expires; then Recover makes them ready again, and those without tries left
-// failed.
+// It locks the database for writing until it commits. Whoever writes meanwhile waits as long as
+// busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves
+// its jobs running until their claim expires; then Recover makes them ready again, and those
+// without tries left failed.
 //
 // Besides the queue's own rows it writes files_processed (Complete); files_failed (Fail,
 // Recover), each in the transaction of the operation. A job whose claim was lost writes nothing

@@ -17,8 +17,9 @@
 // own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was
 // claimed twice within one second.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their lease ends; then Claim takes them again.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running until their lease ends; then Claim takes them again.
 //
 // Besides the queue's own rows it writes sentitems (Complete, Fail); outbox_multipart (Complete,
 // Fail), each in the transaction of the operation. A job whose claim was lost writes nothing

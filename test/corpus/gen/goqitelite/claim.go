@@ -22,8 +22,10 @@ var (
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their lease ends; then Claim takes them again, but for those without tries left.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running until their lease ends; then Claim takes them again, but for those
+// without tries left.
 //
 // The parameter queue is the queue that rows must have.
 //

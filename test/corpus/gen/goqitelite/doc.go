@@ -21,8 +21,10 @@
 // was given back, by then claimed again with the same count, is not told from its new holder. A
 // token column would tell them apart.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their lease ends; then Claim takes them again, but for those without tries left.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running until their lease ends; then Claim takes them again, but for those
+// without tries left.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

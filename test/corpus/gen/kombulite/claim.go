@@ -20,8 +20,9 @@ var (
 // than limit; when nothing is ready it returns no jobs and a nil error. Nothing is written when
 // a job ends: if the worker dies, it is lost (at most once).
 //
-// It locks the database for writing while the statement runs. A worker that dies loses the jobs
-// it took.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// loses the jobs it took.
 //
 // The parameter queueID is the queue_id that rows must have.
 //

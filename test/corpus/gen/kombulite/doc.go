@@ -10,8 +10,9 @@
 //
 // There is nothing to settle: a job belongs to whoever took it.
 //
-// It locks the database for writing while the statement runs. A worker that dies loses the jobs
-// it took.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// loses the jobs it took.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // kombu_message_messages_ready.

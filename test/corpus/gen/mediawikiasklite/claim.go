@@ -34,9 +34,10 @@ var (
 // changed since, Claim returns as it is now. One that others took meanwhile is left out, so that
 // fewer than limit, or none, does not mean that no more is ready.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their claim expires; then Recover makes them ready again, and those without
-// tries left failed.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running until their claim expires; then Recover makes them ready again, and
+// those without tries left failed.
 //
 // The parameter jobCmd is the job_cmd that rows must have.
 //

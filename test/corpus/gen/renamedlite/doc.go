@@ -20,9 +20,10 @@
 // be settled with the count of its own claim. A worker that comes late gets ErrLost and changes
 // nothing.
 //
-// It locks the database for writing until it commits. A worker that dies leaves its jobs running
-// until their claim expires; then Recover makes them ready again, and those without tries left
-// failed.
+// It locks the database for writing until it commits. Whoever writes meanwhile waits as long as
+// busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies leaves
+// its jobs running until their claim expires; then Recover makes them ready again, and those
+// without tries left failed.
 //
 // The tables need an index that they do not have yet: schema/indexes.sql creates mail_ready and
 // mail_running_expired.

@@ -19,8 +19,9 @@
 // worker of its claim. A worker that comes late, after the job was given back and claimed by
 // another, gets ErrLost and changes nothing; two claims of one worker look alike.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running for good: nothing in the table tells that it is gone.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running for good: nothing in the table tells that it is gone.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // wolverine_incoming_envelopes_ready.

@@ -17,8 +17,9 @@
 // be settled with the value of its own claim. A worker that comes late gets ErrLost and changes
 // nothing.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running for good: nothing in the table tells that it is gone.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running for good: nothing in the table tells that it is gone.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // tasks_taskslite_ready.

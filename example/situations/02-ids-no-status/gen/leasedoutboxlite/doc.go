@@ -17,8 +17,9 @@
 // be settled with the value of its own claim. A worker that comes late gets ErrLost and changes
 // nothing.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running until their lease ends; then Claim takes them again.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running until their lease ends; then Claim takes them again.
 //
 // Claims are rows of the table outbox_lease, which schema/lease.sql creates. Whoever deletes a
 // row by hand deletes its claim, too, or leaves that to Recover.

@@ -52,8 +52,10 @@ func (h Held) left(passed int) *string {
 //
 // One at a time writes to the database, so rows appear in the order of id.
 //
-// It locks the database for writing while the statement runs. A consumer that dies leaves its
-// claim until the lease ends; then the rows that the mark has not passed come again.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A consumer that
+// dies leaves its claim until the lease ends; then the rows that the mark has not passed come
+// again.
 //
 // Its SQL is sql/claim_mark.sql, sql/claim_begin.sql, sql/claim_first.sql, sql/claim_next.sql
 // and sql/claim.sql.

@@ -12,8 +12,10 @@
 // ErrLost and moves no mark. A row is read at least once: again when a consumer dies, or when it
 // is finished before one in front of it that is not.
 //
-// It locks the database for writing while the statement runs. A consumer that dies leaves its
-// claim until the lease ends; then the rows that the mark has not passed come again.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A consumer that
+// dies leaves its claim until the lease ends; then the rows that the mark has not passed come
+// again.
 //
 // One at a time writes to the database, so rows appear in the order of id.
 //

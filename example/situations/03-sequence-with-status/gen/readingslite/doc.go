@@ -18,8 +18,9 @@
 // nothing. VACUUM numbers the rows of a table without INTEGER PRIMARY KEY anew, by which they
 // are named: who holds jobs then gets ErrLost for them, and no other row is taken for theirs.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running for good: nothing in the table tells that it is gone.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running for good: nothing in the table tells that it is gone.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // readings_readingslite_ready.

@@ -17,8 +17,9 @@
 // be settled with the count of its own claim. A worker that comes late gets ErrLost and changes
 // nothing.
 //
-// It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running for good: nothing in the table tells that it is gone.
+// It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
+// long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
+// leaves its jobs running for good: nothing in the table tells that it is gone.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

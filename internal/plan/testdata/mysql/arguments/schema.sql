@@ -23,3 +23,18 @@ CREATE TABLE answers (
     weight      decimal(9,2),
     answered_at datetime(6)
 ) ENGINE=InnoDB;
+
+-- What the caller says is a part of what other tables get.
+CREATE TABLE calls (
+    id    bigint NOT NULL PRIMARY KEY,
+    state varchar(20) NOT NULL, -- qgen:status ready=new running=busy done=done failed=failed
+    code  int           -- qgen:on done set arg:code
+) ENGINE=InnoDB;
+
+CREATE TABLE history (
+    call_id bigint NOT NULL PRIMARY KEY,
+    tried   int NOT NULL,
+    log     text NOT NULL,
+    code    int,
+    keep_to datetime(6)
+) ENGINE=InnoDB;

@@ -23,3 +23,18 @@ CREATE TABLE answers (
     weight      NUMBER(9,2),
     answered_at TIMESTAMP WITH TIME ZONE
 );
+
+-- What the caller says is a part of what other tables get.
+CREATE TABLE calls (
+    id    NUMBER(18) NOT NULL PRIMARY KEY,
+    state VARCHAR2(20) NOT NULL, -- qgen:status ready=new running=busy done=done failed=failed
+    code  NUMBER(9)           -- qgen:on done set arg:code
+);
+
+CREATE TABLE history (
+    call_id NUMBER(18) NOT NULL PRIMARY KEY,
+    tried   NUMBER(9) NOT NULL,
+    log     VARCHAR2(4000) NOT NULL,
+    code    NUMBER(9),
+    keep_to TIMESTAMP WITH TIME ZONE
+);

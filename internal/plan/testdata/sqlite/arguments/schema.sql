@@ -52,3 +52,18 @@ CREATE TABLE returns (
     letter_id INTEGER NOT NULL,
     reason    TEXT NOT NULL
 );
+
+-- What the caller says is a part of what other tables get.
+CREATE TABLE calls (
+    id    INTEGER NOT NULL PRIMARY KEY,
+    state TEXT NOT NULL, -- qgen:status ready=new running=busy done=done failed=failed
+    code  INTEGER           -- qgen:on done set arg:code
+);
+
+CREATE TABLE history (
+    call_id INTEGER NOT NULL PRIMARY KEY,
+    tried   INTEGER NOT NULL,
+    log     TEXT NOT NULL,
+    code    INTEGER,
+    keep_to INTEGER
+);
