@@ -242,6 +242,7 @@ func (b *builder) checkExpressions(errs *source.ErrorList) {
 	}
 	b.checkTimes(errs)
 	b.checkAsked(errs)
+	b.checkAskedAsWell(errs)
 	b.checkPresent(errs)
 	b.checkLengths(errs)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // lowRefresh is how often a claim looks below its low bound even though it
@@ -270,6 +271,9 @@ func (b *builder) addWritten(params []*Param, t *queue.Transition) []*Param {
 				p.Name = params[i].Name
 				continue
 			}
+		} else if same := b.askedAsWell(p, params); same != nil {
+			p.Name = same.Name
+			continue
 		}
 		for b.uses(p.Name) || slices.ContainsFunc(params, func(have *Param) bool { return have.Name == p.Name }) {
 			p.Name += "Value"
@@ -278,6 +282,45 @@ func (b *builder) addWritten(params []*Param, t *queue.Transition) []*Param {
 		params = append(params, p)
 	}
 	return params
+}
+
+// askedAsWell returns the argument by which the claim asks for rows as well, of one that it writes to a column and
+// that is called like it; nil where there is none.
+func (b *builder) askedAsWell(p *Param, params []*Param) *Param {
+	for i, have := range b.spec.Params {
+		if have.Kind == queue.Argument && b.arguments[have.Name] == p {
+			return params[i]
+		}
+	}
+	return nil
+}
+
+// checkAskedAsWell complains about an argument that a claim writes to a column and by which it asks for rows, where
+// the two are not of one type.
+func (b *builder) checkAskedAsWell(errs *source.ErrorList) {
+	t := b.spec.Transitions[queue.Claim]
+	if b.pkg.Strategy == "pop" {
+		t = b.spec.Transitions[queue.Finish]
+	}
+	if t == nil {
+		return
+	}
+	for _, w := range t.Writes {
+		i := slices.IndexFunc(b.spec.Params, func(p *queue.Param) bool { return p.Kind == queue.Argument && p.Name == w.Value.Name })
+		if w.Value.Kind != queue.Given || i < 0 {
+			continue
+		}
+		asked, f := b.spec.Params[i], b.fields[w.Column]
+		written := given(w.Value.Name, f, "").GoType
+		if compared := b.timeField(asked); asked.GoType == written && (!isTime(asked) || compared != nil && compared.travelsAs(f)) {
+			continue
+		}
+		hint := fmt.Sprintf("Write {arg:%s %s}, the type of the column, or give one of them a name of its own.", asked.Name, written)
+		if isTime(asked) {
+			hint = "Give one of them a name of its own."
+		}
+		errs.Errorf(asked.Pos, "argument %q is %s here, and %s for column %q", asked.Name, asked.GoType, written, w.Column.Name).WithHint("%s", hint)
+	}
 }
 
 // writesClaim reports whether a claim leaves its marks in the row.

@@ -1940,13 +1940,35 @@ func (b *builder) leftByArgument(w wanted) bool {
 	ix, how := b.best(b.spec.Table.Indexes, w)
 	return how.inOrder() && slices.ContainsFunc(b.spec.Table.Indexes, func(other *schema.Index) bool {
 		c := beginning(other)
-		if other == ix || other.Invisible || c == nil {
+		if other == ix || other.Invisible || c == nil || !b.holds(other, b.stateTests(queue.Ready)) {
 			return false
 		}
 		return slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
-			return t.Op == queue.Raw && strings.Contains(t.SQL, "{arg:") && b.spec.Reads(t.SQL, c)
+			return t.Op == queue.Raw && strings.Contains(t.SQL, "{arg:") && b.spec.Reads(withoutQueries(t.SQL), c)
 		})
 	})
+}
+
+// withoutQueries leaves out of SQL what stands in its sub-queries.
+func withoutQueries(text string) string {
+	var out strings.Builder
+	depth, inText := 0, false
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '\'':
+			inText = !inText
+		case inText:
+		case c == '(' && (depth > 0 || strings.HasPrefix(strings.ToLower(strings.TrimSpace(text[i+1:])), "select")):
+			depth++
+		case c == ')' && depth > 0:
+			depth--
+			continue
+		}
+		if depth == 0 {
+			out.WriteByte(text[i])
+		}
+	}
+	return out.String()
 }
 
 // foundAmong returns which index finds the rows that somebody has, as itself and as text: one that does, or

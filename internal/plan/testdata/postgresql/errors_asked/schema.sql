@@ -30,3 +30,10 @@ CREATE TABLE beats (
     host  bigint NOT NULL
 );
 CREATE TABLE hosts (id bigint PRIMARY KEY, seen bigint NOT NULL, told numeric);
+
+-- One name is one argument, of one type.
+CREATE TABLE levels (
+    id    bigint PRIMARY KEY, -- qgen:topic
+    level smallint NOT NULL,  -- qgen:on done set arg:level
+    until timestamptz         -- qgen:on done set arg:until
+);

@@ -46,3 +46,9 @@ CREATE TABLE ends (
     since INTEGER, -- qgen:claimed as=epoch; on claim set now+1m
     ended INTEGER -- qgen:finished as=epoch; on done set now+arg:rest
 );
+
+-- A state that only grows: what is written is what the condition compares.
+CREATE TABLE levels (
+    id    INTEGER PRIMARY KEY AUTOINCREMENT, -- qgen:topic
+    level SMALLINT NOT NULL DEFAULT 0        -- qgen:on done set arg:level
+);

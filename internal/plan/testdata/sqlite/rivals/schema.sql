@@ -41,6 +41,9 @@ CREATE INDEX runs_account ON runs (account);
 CREATE INDEX runs_new ON runs (id) WHERE state = 'new';
 CREATE INDEX runs_busy ON runs (till) WHERE state = 'busy';
 
+-- One within a sub-query is compared with a column of its table, and leads to none of these.
+CREATE TABLE accounts (id integer PRIMARY KEY, owner text NOT NULL);
+
 -- Rows leave when they are taken: the table itself has the order, and another index leads to those that are due.
 CREATE TABLE pings (
     id integer PRIMARY KEY,
