@@ -71,8 +71,14 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		}
 		late := slices.ContainsFunc(late, func(l *queue.Companion) bool { return l.Pos == c.Pos })
 		freed, why := b.frees(t, c), "which wrote what it reads"
-		if freed != nil && !c.Reads {
+		switch read := b.readFirst(t, c); {
+		case c.Reads:
+		case freed != nil:
 			why = "which may take these out of " + b.uniqueIndex(freed)
+		case read && late:
+			why = "which read what it changes"
+		case read && b.takesWritten(t, c):
+			b.noteReadLate(t, c)
 		}
 		to, when, held := &list, ", before "+file+".sql", held
 		if late {
@@ -165,7 +171,7 @@ func (b *builder) divided(t *queue.Transition) (with, behind []*queue.Companion)
 	}
 	with, behind = follow(t.With, asks)
 	for _, c := range with {
-		if b.frees(t, c) == nil || b.takesWritten(t, c) {
+		if b.frees(t, c) == nil && !b.readFirst(t, c) || b.takesWritten(t, c) {
 			continue
 		}
 		asks[c] = true
@@ -215,6 +221,30 @@ func (b *builder) frees(t *queue.Transition, c *queue.Companion) *schema.Index {
 		}
 	}
 	return nil
+}
+
+// readFirst reports whether what a step writes to its row is made of a table that an entry changes: it is to see
+// that as it was.
+func (b *builder) readFirst(t *queue.Transition, c *queue.Companion) bool {
+	return c.Verb != "insert" && !c.Others && slices.ContainsFunc(t.Writes, func(w queue.Write) bool {
+		text := ""
+		switch v := w.Value; {
+		case v.Kind == queue.SQLExpr:
+			text = v.Text
+		case v.Shift != nil && v.Shift.Wait != nil:
+			text = v.Shift.Wait.SQL
+		}
+		text = literals.ReplaceAllString(text, "''")
+		return source.Mentions(text, "select") && source.Mentions(text, c.Table)
+	})
+}
+
+// noteReadLate warns of an entry that changes what the step reads behind it.
+func (b *builder) noteReadLate(t *queue.Transition, c *queue.Companion) {
+	text := fmt.Sprintf("warning: also: %s changes %s before the step reads it, because an entry takes from the row of the job what the step changes: what the step writes is made of what the entry left there", b.entriesOf(t), plainText(c.QualifiedName()))
+	if !slices.Contains(b.pkg.Notes, text) {
+		b.pkg.Notes = append(b.pkg.Notes, text)
+	}
 }
 
 // takesWritten reports whether an entry takes from the row of the job what the step changes there.
