@@ -105,7 +105,7 @@ func (b *builder) buildClaim() {
 		if b.popsRead() {
 			c.Flow = LockTake
 			fields, does := b.pkg.Fields, "locks and reads"
-			if b.rewrites() {
+			if b.readsEnded() {
 				fields, does = b.pkg.Key, "locks"
 			}
 			c.Lock = b.lockStatement(fields, "claim: "+does+" ready rows, which claim.sql then "+b.ends())
@@ -891,7 +891,7 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 		s.find(&v, s.arg(b.looksAhead()))
 		v.Where = s.ready() // of rows that others may have changed since they were found
 	}
-	v.Returning, v.Stays = s.readTaken(fields), b.popped() != nil && !b.movesKey(queue.Finish)
+	v.Returning, v.Stays = s.readTaken(fields), b.staysPopped()
 	s.cursor(&v)
 	return s.statement("claim_lock", "select_lock", v, fields, head,
 		b.locksSorted("locks: the rows it returns, until commit; passes over rows that are locked"), b.readyHead())
@@ -1125,7 +1125,7 @@ func (b *builder) picked(name, template string, fields []*Field, head, locks str
 	s.listed = true
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, seen, nil, "_picked")
 	v.Where = where(s)
-	v.Returning = s.readTaken(fields)
+	v.Returning, v.Stays = s.readTaken(fields), b.staysPopped()
 	return s.statement(name, template, v, fields, "claim: "+head, "locks: "+locks, b.keyHead(v))
 }
 
@@ -1138,10 +1138,19 @@ func (b *builder) popLocked(c *Claim) {
 		head = "claim: " + strings.Replace(b.popMoves(), "ready rows", "the rows that claim_lock.sql locked", 1)
 	}
 	if t := b.popped(); t != nil {
+		if tests := b.askedAgain(); len(tests) > 0 {
+			locks := "none"
+			if b.readsBatch() == "lock_batch" {
+				locks = "the rows it returns, which claim_lock.sql has locked"
+			}
+			c.Narrow = append(c.Narrow, b.picked("claim_again", b.readsBatch(), b.pkg.Key,
+				"those of the rows that are ready still, as claims before it have left other tables", locks,
+				func(s *scope) []string { return s.tests(tests) }))
+		}
 		v.Set = s.sets(t.Writes)
 		var rows []*Field
 		switch {
-		case !b.rewrites():
+		case !b.readsEnded():
 		case b.can(dialect.Returning):
 			rows = b.pkg.Fields
 			s.returns(&v, "update", rows)
@@ -1155,6 +1164,28 @@ func (b *builder) popLocked(c *Claim) {
 	c.Statement = s.statement("claim", "delete_batch", v, nil, head,
 		"locks: the rows it deletes, until commit", b.keyHead(v))
 }
+
+// staysPopped reports whether a claim of strategy pop leaves its rows where they are, so that those which refer to
+// them need not wait.
+func (b *builder) staysPopped() bool { return b.popped() != nil && !b.movesKey(queue.Finish) }
+
+// askedAgain returns the conditions of ready rows that read other tables which a claim of strategy pop writes, where
+// the rows of its jobs stay. A claim that found a row before another one had written those, and locks it behind
+// that, would take it once more.
+func (b *builder) askedAgain() []queue.Test {
+	t := b.popped()
+	if t == nil || b.pkg.Payload != nil || len(b.spec.Key) == 0 || !b.looksElsewhere() {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(b.stateTests(queue.Ready)), func(test queue.Test) bool {
+		text := literals.ReplaceAllString(test.SQL, "''")
+		return test.Op != queue.Raw || len(test.Or) > 0 || !source.Mentions(text, "select") ||
+			!slices.ContainsFunc(t.With, func(c *queue.Companion) bool { return source.Mentions(text, c.Table) })
+	})
+}
+
+// readsEnded reports whether a claim of strategy pop that locks its rows first reads its jobs as it leaves them.
+func (b *builder) readsEnded() bool { return b.rewrites() || len(b.askedAgain()) > 0 }
 
 // keepsHeld reports whether no step deletes a row that somebody holds: rows of other tables that refer to it
 // can be added meanwhile.

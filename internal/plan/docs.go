@@ -77,7 +77,10 @@ func (b *builder) docClaim(c *Claim) {
 	case b.miscountsOthers():
 		c.Doc[0] += " Its condition sees other rows as they were before: what others claim at the same moment, and the other jobs of this claim, do not count there."
 	}
-	if b.looksElsewhere() {
+	switch {
+	case len(b.askedAgain()) > 0:
+		c.Doc[0] += " What its condition reads of tables that it writes is asked again once a row is locked: of two claims that find a row at the same moment one takes it, and the other comes back with fewer jobs than are ready."
+	case b.looksElsewhere():
 		c.Doc[0] += " What its condition reads of other tables may have changed by the time a row is locked: it is not asked again."
 	}
 	if b.pkg.Strategy == "partition" && b.d.Isolation != "" {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -144,5 +145,42 @@ func TestIfLocksOfTheSameOnly(t *testing.T) {
 		if _, err := addOne(t, db, &above, itemArgs("a", 100)); err == nil || !strings.Contains(err.Error(), "enqueue_if is asked in READ COMMITTED, not in repeatable read") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Of claims that find a job at the same moment one takes it, where a row that the claim adds to another table is what
+// tells that it is taken.
+func TestConditionIsAskedAgain(t *testing.T) {
+	const plans, claimers = 60, 8
+	for _, live := range []struct{ name, engine string }{{"postgres18", "postgresql"}, {"mysql97", "mysql"}, {"mariadb1011", "mariadb"}} {
+		t.Run(live.name, func(t *testing.T) {
+			c, db := liveCase(t, live.name, live.engine, "asked_again")
+			db.SetMaxOpenConns(claimers)
+			p := c.variants(t, nil)["plans"]
+			present := map[string]string{"postgresql": "now()"}[live.engine]
+			for i := range plans {
+				text := fmt.Sprintf("INSERT INTO plans (id, name, run_at) VALUES (%d, 'x', %s - interval '1' hour)", i, cmp.Or(present, "UTC_TIMESTAMP()"))
+				if _, err := db.Exec(text); err != nil {
+					t.Fatalf("%v\n%s", err, text)
+				}
+			}
+			var all sync.WaitGroup
+			for range claimers {
+				all.Go(func() {
+					for len(claimOnce(t, db, p.Package, nil)) > 0 {
+					}
+				})
+			}
+			all.Wait()
+			for len(claimOnce(t, db, p.Package, nil)) > 0 { // what others had locked when each looked last
+			}
+			var runs, taken int
+			if err := db.QueryRow("SELECT count(*), count(DISTINCT plan_id) FROM plan_runs").Scan(&runs, &taken); err != nil {
+				t.Fatal(err)
+			}
+			if runs != plans || taken != plans {
+				t.Errorf("%d plans of %d are taken, %d times", taken, plans, runs)
+			}
+		})
 	}
 }

@@ -474,13 +474,13 @@ func claimIn(t *testing.T, tx *sql.Tx, p *Package, asked any) []map[string]strin
 	if p.Claim.Lock == nil {
 		jobs = read(p.Claim.Statement)
 	} else if jobs = read(p.Claim.Lock); len(jobs) > 0 {
-		for _, st := range p.Claim.Ahead {
-			write(st)
-		}
 		for _, st := range p.Claim.Narrow {
 			if jobs = read(st); len(jobs) == 0 {
 				return nil
 			}
+		}
+		for _, st := range p.Claim.Ahead {
+			write(st)
 		}
 		if p.Claim.Statement.Rows != nil {
 			jobs = read(p.Claim.Statement)

@@ -883,8 +883,9 @@ func TestArgumentsOfClaimStayThere(t *testing.T) {
 		if m.Stats != nil {
 			own = append(own, m.Stats.Of)
 		}
-		if m.spec.Group != nil { // those before a row are counted again behind the lock
-			own = append(append(own, m.Claim.Narrow...), m.Claim.Statement)
+		own = append(own, m.Claim.Narrow...) // which ask again behind the lock
+		if m.spec.Group != nil {             // those before a row are counted again
+			own = append(own, m.Claim.Statement)
 		}
 		if m.Claim.Gate != nil { // who claims may say how many run
 			own = append(own, m.Claim.Gate.Room)
