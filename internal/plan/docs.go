@@ -432,6 +432,8 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		text := "Extend begins the lease of jobs anew, from now. Call it while a job runs longer than its lease, at least twice per lease."
 		switch c, v := b.extended(); {
 		case c == nil:
+		case v == nil && mayFire(b.spec.Table, "update"):
+			text = "Extend writes what " + sqlFile(s) + " says and leaves the lease of jobs to the triggers of the table. Where none of them writes it, a job that runs longer than its lease is taken for one whose worker died."
 		case v == nil:
 			text = "Extend leaves the lease of jobs as it is, and writes what " + sqlFile(s) + " says. A job that runs longer than its lease is taken for one whose worker died."
 		default:

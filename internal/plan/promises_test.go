@@ -1438,6 +1438,7 @@ func TestCommentsOfLeases(t *testing.T) {
 	want := map[string][]string{
 		"probesq": {"how often says after what time a job is missed whose worker has gone."},
 		"scansq":  {"Extend leaves the lease of jobs as it is, and writes what sql/extend.sql says. A job that runs longer than its lease is taken for one whose worker died.", "once per lease is often enough."},
+		"beatsq":  {"Extend writes what sql/extend.sql says and leaves the lease of jobs to the triggers of the table. Where none of them writes it, a job that runs longer than its lease is taken for one whose worker died.", "once per lease is often enough."},
 		"loadsq":  {"Extend lets the lease of jobs be what sql/extend.sql writes to till.", "once per lease is often enough."},
 	}
 	seen := 0

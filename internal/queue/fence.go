@@ -79,7 +79,7 @@ func (b *binding) readFence() {
 			s.Fence.Told = w
 		}
 	}
-	if beat := k.heartbeat; beat != nil && s.Fence.Level == FenceStatus && k.claimed == nil {
+	if beat := k.heartbeat; beat != nil && s.Fence.Level == FenceStatus && k.claimed == nil && b.marks(beat.column) {
 		alike := "a worker that comes late is not told from the next one"
 		if s.Worker != nil {
 			alike = "two claims of one worker look alike"

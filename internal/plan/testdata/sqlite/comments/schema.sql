@@ -68,3 +68,14 @@ CREATE TABLE queue (
     id     INTEGER PRIMARY KEY AUTOINCREMENT,
     server TEXT -- qgen:status ready=null running~"server is not null and server <> 'failed'" failed=failed; worker; on fail set "server"
 );
+
+-- A trigger begins the lease anew, whoever writes the row.
+-- qgen:queue beats
+CREATE TABLE beats (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    state   TEXT NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    host    TEXT,                        -- qgen:worker
+    seen    INTEGER NOT NULL DEFAULT 0,  -- qgen:heartbeat as=epoch timeout=5m; on claim,renew set old
+    message TEXT                         -- qgen:on renew set arg:message
+);
+CREATE TRIGGER beats_seen AFTER UPDATE ON beats BEGIN UPDATE beats SET seen = unixepoch() WHERE id = new.id; END;
