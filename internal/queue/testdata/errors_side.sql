@@ -19,3 +19,5 @@ CREATE TABLE pair_claims (a int PRIMARY KEY);
 CREATE TABLE x.twice (a int PRIMARY KEY);
 CREATE TABLE y.twice (a int PRIMARY KEY);
 CREATE TABLE held (request_id bigint PRIMARY KEY, holder int, tries int, mark char(32));
+CREATE TABLE runs (request_id bigint NOT NULL, state text NOT NULL, holder int);
+CREATE UNIQUE INDEX runs_one ON runs (request_id) WHERE state = 'running';
