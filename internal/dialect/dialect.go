@@ -156,8 +156,12 @@ type Dialect struct {
 	// LongText is how long a text may be whose type has a rule of its own as "max", 0
 	// where only one without a limit has.
 	LongText int `yaml:"long_text"`
-	// ByteLengths: a text column holds so many bytes, not characters.
-	ByteLengths bool `yaml:"byte_lengths"`
+	// Lengths are what the lengths of types of text count, by their names, where that is not
+	// characters: bytes or utf16.
+	Lengths map[string]string `yaml:"lengths"`
+	// MostChars is how many bytes a text may have in a column whose type counts characters by its
+	// own word (schema.Type.Chars), 0 for any number.
+	MostChars   int  `yaml:"most_chars"`
 	EmptyIsNull bool `yaml:"empty_is_null"` // '' is NULL
 	LikeClasses bool `yaml:"like_classes"`  // LIKE knows sets of characters in brackets
 	// ZeroDate is how a date begins that is none, "" where there is no such.

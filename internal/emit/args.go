@@ -106,7 +106,7 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...*c
 			}
 			args = append(args, from.delay.Clone().Dot("Seconds").Call())
 		case plan.ArgError:
-			args = append(args, code.Id("errorText").Call(code.Id("cause"), code.Lit(a.Max)))
+			args = append(args, w.errorArg(a.Most))
 		case plan.ArgParam, plan.ArgGiven:
 			if from.lists && a.Param.List && a.Param.JSON {
 				args = append(args, code.Id(listName(a.Param)))

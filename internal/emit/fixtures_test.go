@@ -144,7 +144,7 @@ func email(p *plan.Package, e emailFields, claimArgs []plan.Arg, fence []plan.Ar
 	}
 	with := func(first []plan.Arg, more ...plan.Arg) []plan.Arg { return append(slices.Clone(first), more...) }
 	key := []*plan.Field{e.id}
-	errorArg := plan.Arg{Kind: plan.ArgError, Max: 1000}
+	errorArg := plan.Arg{Kind: plan.ArgError, Most: plan.Longest{Characters: 1000}}
 
 	p.Guarantee = queue.FenceToken
 	p.Strategy = "returning"

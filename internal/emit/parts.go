@@ -78,6 +78,8 @@ func (w *writer) parts() []part {
 		{"backoff", "fail.go", w.backoffFunc},
 		{"wholeNumber", "fail.go", w.wholeNumberFunc},
 		{"errorText", "fail.go", w.errorTextFunc},
+		{cutUTF16.name, "fail.go", cutUTF16.function},
+		{cutBytes.name, "fail.go", cutBytes.function},
 
 		{"column", "args.go", w.columnFunc},
 		{"cutParts", "args.go", w.cutPartsFunc},

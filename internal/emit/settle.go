@@ -900,6 +900,20 @@ func number(f float64) any {
 	return f
 }
 
+// errorArg is the text of cause as an argument that keeps to most.
+//
+//	cutBytes(errorText(cause, 2000), 4000)
+func (w *writer) errorArg(most plan.Longest) *code.Statement {
+	text := code.Id("errorText").Call(code.Id("cause"), code.Lit(most.Characters))
+	if most.UTF16 > 0 {
+		text = cutUTF16.call(text, most.UTF16)
+	}
+	if most.Bytes > 0 {
+		text = cutBytes.call(text, most.Bytes)
+	}
+	return text
+}
+
 // errorTextFunc emits
 //
 //	func errorText(cause error, most int) string {
@@ -908,16 +922,18 @@ func number(f float64) any {
 //		}
 //		text := strings.ReplaceAll(cause.Error(), "\x00", "�")
 //		text = strings.ToValidUTF8(text, "�")
-//		<cut text to most>
+//		n := 0
+//		for i := range text {
+//			if most > 0 && n == most {
+//				return text[:i]
+//			}
+//			n++
+//		}
 //		return text
 //	}
 func (w *writer) errorTextFunc(f *code.File) {
 	replaced := func() *code.Statement { return code.Lit(string('\uFFFD')) }
-	unit, cut := "characters", cutCharacters
-	if w.ByteLengths {
-		unit, cut = "bytes", cutBytes
-	}
-	doc := "errorText is the text of cause as a column can hold it, cut to most " + unit + " where most is not 0."
+	doc := "errorText is the text of cause as a column can hold it, cut to most characters where most is not 0."
 	if w.WantsError {
 		doc += " The column takes no empty one."
 	}
@@ -931,45 +947,57 @@ func (w *writer) errorTextFunc(f *code.File) {
 			}
 			g.Id("text").Op(":=").Qual("strings", "ReplaceAll").Call(code.Id("cause").Dot("Error").Call(), code.Lit("\x00"), replaced())
 			g.Id("text").Op("=").Qual("strings", "ToValidUTF8").Call(code.Id("text"), replaced())
-			cut(g)
+			g.Id("n").Op(":=").Lit(0)
+			g.For(code.Id("i").Op(":=").Range().Id("text")).Block(
+				code.If(code.Id("most").Op(">").Lit(0).Op("&&").Id("n").Op("==").Id("most")).Block(
+					code.Return(code.Id("text").Index(code.Op(":").Id("i"))),
+				),
+				code.Id("n").Op("++"),
+			)
 			g.Return(code.Id("text"))
 		}))
 }
 
-// cutCharacters emits
+// cut is a function that cuts a text between two of its characters:
 //
-//	n := 0
-//	for i := range text {
-//		if most > 0 && n == most {
-//			return text[:i]
+//	func cutBytes(text string, most int) string {
+//		n := 0
+//		for i, r := range text {
+//			if n += utf8.RuneLen(r); n > most {
+//				return text[:i]
+//			}
 //		}
-//		n++
+//		return text
 //	}
-func cutCharacters(g *code.Group) {
-	g.Id("n").Op(":=").Lit(0)
-	g.For(code.Id("i").Op(":=").Range().Id("text")).Block(
-		code.If(code.Id("most").Op(">").Lit(0).Op("&&").Id("n").Op("==").Id("most")).Block(
-			code.Return(code.Id("text").Index(code.Op(":").Id("i"))),
-		),
-		code.Id("n").Op("++"),
-	)
+type cut struct {
+	name, doc string
+	size      func(r *code.Statement) *code.Statement // of a character
 }
 
-// cutBytes emits
-//
-//	if most > 0 && len(text) > most {
-//		for !utf8.RuneStart(text[most]) {
-//			most--
-//		}
-//		text = text[:most]
-//	}
-func cutBytes(g *code.Group) {
-	g.If(code.Id("most").Op(">").Lit(0).Op("&&").Len(code.Id("text")).Op(">").Id("most")).Block(
-		code.For(code.Op("!").Qual("unicode/utf8", "RuneStart").Call(code.Id("text").Index(code.Id("most")))).Block(
-			code.Id("most").Op("--"),
-		),
-		code.Id("text").Op("=").Id("text").Index(code.Op(":").Id("most")),
-	)
+var (
+	cutUTF16 = cut{"cutUTF16", "cutUTF16 is text cut to most code units of UTF-16, between two characters.", func(r *code.Statement) *code.Statement {
+		return code.Len(code.Qual("unicode/utf16", "AppendRune").Call(code.Nil(), r))
+	}}
+	cutBytes = cut{"cutBytes", "cutBytes is text cut to most bytes of UTF-8, between two characters.", func(r *code.Statement) *code.Statement {
+		return code.Qual("unicode/utf8", "RuneLen").Call(r)
+	}}
+)
+
+func (c cut) call(text *code.Statement, most int) *code.Statement {
+	return code.Id(c.name).Call(text, code.Lit(most))
+}
+
+func (c cut) function(f *code.File) {
+	decl(f, []string{c.doc},
+		code.Func().Id(c.name).Params(code.Id("text").String(), code.Id("most").Int()).String().Block(
+			code.Id("n").Op(":=").Lit(0),
+			code.For(code.List(code.Id("i"), code.Id("r")).Op(":=").Range().Id("text")).Block(
+				code.If(code.Id("n").Op("+=").Add(c.size(code.Id("r"))).Op(";").Id("n").Op(">").Id("most")).Block(
+					code.Return(code.Id("text").Index(code.Op(":").Id("i"))),
+				),
+			),
+			code.Return(code.Id("text")),
+		))
 }
 
 // startFile writes start.go.

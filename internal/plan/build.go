@@ -431,7 +431,7 @@ func (b *builder) most() {
 	}
 	p.ZeroDate = b.d.ZeroDate
 	p.WantsError = b.wantsError()
-	p.Slices, p.ByteLengths = b.batches("forall"), b.d.ByteLengths
+	p.Slices = b.batches("forall")
 	if before, _, ok := strings.Cut(cmp.Or(b.d.ListPlaceholder, b.d.Placeholder), "{n}"); ok {
 		p.Slot, p.Numbered = b.slot(), before
 	}

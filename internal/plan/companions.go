@@ -660,7 +660,7 @@ func (s *scope) besideText(c *queue.Companion, v queue.CompanionValue) string {
 	case v.Value.IsArg(queue.ArgResult):
 		return s.resultOf(v.Of)
 	case v.Value.IsArg(queue.ArgError) && v.Of == nil:
-		return s.cause(column.Most())
+		return s.cause(s.longest(column))
 	}
 	return s.value(column, v.Value)
 }

@@ -128,7 +128,7 @@ func (s *scope) list(a Arg) string { return dialect.MarkText(s.record(a), a.Firs
 // its own.
 func (s *scope) record(a Arg) int {
 	for i, have := range s.args {
-		if have.Kind == a.Kind && have.Field == a.Field && have.Param == a.Param && have.Max == a.Max && have.Name == a.Name && have.First == a.First && slices.Equal(have.Batch, a.Batch) {
+		if have.Kind == a.Kind && have.Field == a.Field && have.Param == a.Param && have.Max == a.Max && have.Most == a.Most && have.Name == a.Name && have.First == a.First && slices.Equal(have.Batch, a.Batch) {
 			return i
 		}
 	}
@@ -448,9 +448,13 @@ func plus(expr string, by int) string {
 func (s *scope) argument(c *schema.Column, v queue.Value) string {
 	switch v.Name {
 	case queue.ArgError:
-		most := s.spec.Error.Max
-		if raw := s.d.MostRaw; raw > 0 && c.Type.Class == schema.Bytes && (most == 0 || most > raw) {
-			most = raw
+		e := s.spec.Error
+		most := Longest{Characters: e.Said}
+		for _, holds := range append([]*schema.Column{e.Column}, e.Elsewhere...) {
+			most = most.and(s.longest(holds))
+		}
+		if c.Type.Class == schema.Bytes {
+			most = most.and(Longest{Bytes: s.d.MostRaw})
 		}
 		return s.errorText(c, s.cause(most))
 	case queue.ArgDelay:
@@ -460,13 +464,9 @@ func (s *scope) argument(c *schema.Column, v queue.Value) string {
 	return "NULL"
 }
 
-// cause is the text of an error as an argument, cut to so many characters; 0 is as many
-// as the server takes.
-func (s *scope) cause(most int) string {
-	if limit := s.d.MostText; limit > 0 && (most == 0 || most > limit) {
-		most = limit
-	}
-	return s.arg(Arg{Kind: ArgError, Max: most})
+// cause is the text of an error as an argument, cut to most and to what the server takes.
+func (s *scope) cause(most Longest) string {
+	return s.arg(Arg{Kind: ArgError, Most: most.and(Longest{Bytes: s.d.MostText})})
 }
 
 // errorText returns the text of an error as a column of its type holds it, or

@@ -91,8 +91,6 @@ type Package struct {
 	ZeroDate string
 	// WantsError: an error without a text needs one, which a CHECK asks for or which is no null.
 	WantsError bool
-	// ByteLengths: the longest text of an error is so many bytes, not characters.
-	ByteLengths bool
 	// Slices: arrays travel as the driver's slices, which have nulls of their own types.
 	Slices bool
 	// Slot is the placeholder of a value within a list, Numbered what stands before its
@@ -286,7 +284,7 @@ const (
 	ArgLease    ArgKind = "lease"     // seconds (float64), of an argument lease time.Duration
 	ArgTimeout  ArgKind = "timeout"   // seconds (float64), of an argument timeout time.Duration
 	ArgDelay    ArgKind = "delay"     // seconds (float64), of an argument or of the backoff
-	ArgError    ArgKind = "error"     // text of the cause, cut to Max characters
+	ArgError    ArgKind = "error"     // text of the cause, cut to Most
 	ArgLocal    ArgKind = "local"     // the variable Name
 	ArgOlder    ArgKind = "older"     // seconds (float64), of an argument olderThan time.Duration
 	ArgBatch    ArgKind = "batch"     // array of Field over the jobs
@@ -329,9 +327,11 @@ type Arg struct {
 	Batch []*Field // of ArgBatchAll, ArgNewAll, ArgHeldAll: the columns of each inner array
 	Param *Param   // of ArgParam, ArgMost and ArgGiven
 	Name  string   // of ArgLocal
-	// Max is the longest text of ArgError and ArgWorker in characters, or where a worker is a
-	// number the greatest that it may be; 0 is no limit. Of ArgParts it is in bytes.
+	// Max is the longest text of ArgWorker in characters, or where a worker is a number the
+	// greatest that it may be; 0 is no limit. Of ArgParts it is in bytes.
 	Max int
+	// Most is the longest text of ArgError.
+	Most Longest
 	// First of a list is what stands in the text, with a placeholder for each
 	// value of the first element; More is added behind it for each further one,
 	// and None stands in its place when there is none.

@@ -557,7 +557,7 @@ func (b *binding) narrowerThan(step TransitionName, c *Companion) []string {
 // row, also one that a try left before the job was done.
 func (b *binding) cutError(c *Companion, to *schema.Column) {
 	if e, most := b.spec.Error, to.Most(); e.Max == 0 || most < e.Max {
-		e.Max = most
+		e.Max, e.Elsewhere = most, append(e.Elsewhere, to)
 		b.note("an error is cut at %d characters, which column %q of %s takes", most, to.Name, c.QualifiedName())
 	}
 }

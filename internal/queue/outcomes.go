@@ -154,7 +154,9 @@ func (b *binding) readError() {
 	e := &ErrorColumn{Column: c, Max: c.Most(), Append: r.has("append"), Clear: r.has("clear"), Wanted: wantsText(b.table, c)}
 	b.columns[c].JSON = r.has("json")
 	list := c.Type.Array || c.Type.Class == schema.JSON
-	e.Max = b.most(r, e.Max, "errors")
+	if e.Said = b.most(r, 0, "errors"); e.Said > 0 {
+		e.Max = e.Said
+	}
 	switch {
 	case e.Append:
 		b.appends(r, "error")

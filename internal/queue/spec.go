@@ -761,10 +761,13 @@ type Wait struct {
 // ErrorColumn keeps the last error.
 type ErrorColumn struct {
 	Column *schema.Column
-	Max    int // longest text in characters, 0 is no limit
+	Max    int // the least of the limits of its text, 0 is no limit
+	Said   int // what max= says in characters, 0 where it does not
 	Append bool
 	Clear  bool // set to null when the row becomes ready again by Requeue or Redrive
 	Wanted bool // a CHECK takes no empty text
+	// Elsewhere are columns of other tables that take it as well and hold less.
+	Elsewhere []*schema.Column
 }
 
 // Status is a column whose values name the states.

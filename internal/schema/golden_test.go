@@ -94,6 +94,7 @@ func (p *printer) column(c *Column) {
 	add(t.Scale > 0, "scale=%d", t.Scale)
 	add(t.Scale == AnyScale, "scale=any")
 	add(t.Length > 0, "length=%d", t.Length)
+	add(t.Chars, "chars")
 	add(c.Longest > 0, "longest=%d", c.Longest)
 	if p.detail == everything && c.Least != nil {
 		add(true, "least=%d", *c.Least)

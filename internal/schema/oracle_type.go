@@ -168,7 +168,7 @@ func (r *tolerant) oracleSize(t *Type, name string, args [][2]int) {
 		t.Step = stepOf(0)
 	default:
 		if sized && (t.Class == Text || t.Class == Bytes) {
-			t.Length = size
+			t.Length, t.Chars = size, r.st.is(args[0][0]+1, "char")
 		}
 	}
 }

@@ -296,7 +296,10 @@ type Type struct {
 	Unsigned bool // of numbers: none is below zero
 	Digits   int  // of numbers: how many decimal digits a value has at most; 0 unknown
 	Scale    int  // of Decimal: how many of them stand behind the point, AnyScale where the type leaves that open
-	Length   int  // of Text and Bytes: the longest value in characters; 0 is no limit (always in SQLite)
+	// Length of Text and Bytes is the longest value, in what the server counts for the type; 0 is no
+	// limit (always in SQLite). Chars: the type itself says that it counts characters.
+	Length int
+	Chars  bool
 	// Zone: the type knows which moment is meant, whatever zone a session is in.
 	Zone bool // of Timestamp and TimeOfDay
 	// Shown: a literal of a type with Zone has none and is taken by the clock of the session, as are the times

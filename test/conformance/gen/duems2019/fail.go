@@ -9,7 +9,6 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 var (
@@ -55,18 +54,20 @@ func backoff(failures int) time.Duration {
 	return time.Duration(wait)
 }
 
-// errorText is the text of cause as a column can hold it, cut to most bytes where most is not 0.
+// errorText is the text of cause as a column can hold it, cut to most characters where most is
+// not 0.
 func errorText(cause error, most int) string {
 	if cause == nil {
 		return ""
 	}
 	text := strings.ReplaceAll(cause.Error(), "\x00", "�")
 	text = strings.ToValidUTF8(text, "�")
-	if most > 0 && len(text) > most {
-		for !utf8.RuneStart(text[most]) {
-			most--
+	n := 0
+	for i := range text {
+		if most > 0 && n == most {
+			return text[:i]
 		}
-		text = text[:most]
+		n++
 	}
 	return text
 }

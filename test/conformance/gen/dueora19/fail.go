@@ -41,13 +41,13 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 			column(jobs, func(j Job) int64 { return j.ID }),
 			column(jobs, func(j Job) []byte { return j.Token }),
 			backoff(failures).Seconds(),
-			errorText(cause, 32760),
+			cutBytes(errorText(cause, 0), 32760),
 		)
 	}
 	return q.settle(ctx, "fail", jobs, failSQL,
 		column(jobs, func(j Job) int64 { return j.ID }),
 		column(jobs, func(j Job) []byte { return j.Token }),
-		errorText(cause, 32760),
+		cutBytes(errorText(cause, 0), 32760),
 	)
 }
 
@@ -59,18 +59,31 @@ func backoff(failures int) time.Duration {
 	return time.Duration(wait)
 }
 
-// errorText is the text of cause as a column can hold it, cut to most bytes where most is not 0.
+// errorText is the text of cause as a column can hold it, cut to most characters where most is
+// not 0.
 func errorText(cause error, most int) string {
 	if cause == nil {
 		return ""
 	}
 	text := strings.ReplaceAll(cause.Error(), "\x00", "�")
 	text = strings.ToValidUTF8(text, "�")
-	if most > 0 && len(text) > most {
-		for !utf8.RuneStart(text[most]) {
-			most--
+	n := 0
+	for i := range text {
+		if most > 0 && n == most {
+			return text[:i]
 		}
-		text = text[:most]
+		n++
+	}
+	return text
+}
+
+// cutBytes is text cut to most bytes of UTF-8, between two characters.
+func cutBytes(text string, most int) string {
+	n := 0
+	for i, r := range text {
+		if n += utf8.RuneLen(r); n > most {
+			return text[:i]
+		}
 	}
 	return text
 }

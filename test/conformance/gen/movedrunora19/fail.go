@@ -74,7 +74,7 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) (err error) {
 			}
 			held := stillHeld(jobs, found)
 			if _, err := exec(ctx, db, retryMoveSQL,
-				errorText(cause, 200),
+				cutBytes(errorText(cause, 200), 400),
 				list{first: "(held.ID = :v0 AND held.TOKEN = :v0)", more: "\n       OR (held.ID = :v0 AND held.TOKEN = :v0)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
 			); err != nil {
 				return nil, err
@@ -122,18 +122,31 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) (err error) {
 	})
 }
 
-// errorText is the text of cause as a column can hold it, cut to most bytes where most is not 0.
+// errorText is the text of cause as a column can hold it, cut to most characters where most is
+// not 0.
 func errorText(cause error, most int) string {
 	if cause == nil {
 		return ""
 	}
 	text := strings.ReplaceAll(cause.Error(), "\x00", "�")
 	text = strings.ToValidUTF8(text, "�")
-	if most > 0 && len(text) > most {
-		for !utf8.RuneStart(text[most]) {
-			most--
+	n := 0
+	for i := range text {
+		if most > 0 && n == most {
+			return text[:i]
 		}
-		text = text[:most]
+		n++
+	}
+	return text
+}
+
+// cutBytes is text cut to most bytes of UTF-8, between two characters.
+func cutBytes(text string, most int) string {
+	n := 0
+	for i, r := range text {
+		if n += utf8.RuneLen(r); n > most {
+			return text[:i]
+		}
 	}
 	return text
 }

@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
-	"unicode/utf8"
+	"unicode/utf16"
 )
 
 var (
@@ -45,14 +45,14 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 		return q.settle(ctx, "fail", jobs, retrySQL,
 			column(jobs, func(j Job) string { return j.ID }),
 			column(jobs, func(j Job) int64 { return j.Rev }),
-			errorText(cause, 2000),
+			cutUTF16(errorText(cause, 0), 2000),
 			backoff(failures).Seconds(),
 		)
 	}
 	return q.settle(ctx, "fail", jobs, failSQL,
 		column(jobs, func(j Job) string { return j.ID }),
 		column(jobs, func(j Job) int64 { return j.Rev }),
-		errorText(cause, 2000),
+		cutUTF16(errorText(cause, 0), 2000),
 	)
 }
 
@@ -64,18 +64,31 @@ func backoff(failures int) time.Duration {
 	return time.Duration(wait)
 }
 
-// errorText is the text of cause as a column can hold it, cut to most bytes where most is not 0.
+// errorText is the text of cause as a column can hold it, cut to most characters where most is
+// not 0.
 func errorText(cause error, most int) string {
 	if cause == nil {
 		return ""
 	}
 	text := strings.ReplaceAll(cause.Error(), "\x00", "�")
 	text = strings.ToValidUTF8(text, "�")
-	if most > 0 && len(text) > most {
-		for !utf8.RuneStart(text[most]) {
-			most--
+	n := 0
+	for i := range text {
+		if most > 0 && n == most {
+			return text[:i]
 		}
-		text = text[:most]
+		n++
+	}
+	return text
+}
+
+// cutUTF16 is text cut to most code units of UTF-16, between two characters.
+func cutUTF16(text string, most int) string {
+	n := 0
+	for i, r := range text {
+		if n += len(utf16.AppendRune(nil, r)); n > most {
+			return text[:i]
+		}
 	}
 	return text
 }
