@@ -2568,6 +2568,9 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey, passed 
 		if passed != nil && passed(t) {
 			continue
 		}
+		if leadsInOrder(ix, t, ordered) {
+			continue
+		}
 		if b.limits(t) || w.among != "" && len(ordered) > 0 && b.onlyHeld([]queue.Test{{Column: ordered[0].column, Op: queue.NotNull}}) {
 			continue
 		}
@@ -2592,6 +2595,13 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey, passed 
 // column, though not in an order.
 func points(t queue.Test) bool {
 	return len(t.Or) == 0 && (t.Op == queue.IsNull || t.Op == queue.In && !takesNull(t))
+}
+
+// leadsInOrder reports whether an index begins with a column of which a test names values, and by which the
+// rows are ordered first: the server reads those of each value after those of the one before it.
+func leadsInOrder(ix *schema.Index, t queue.Test, ordered []indexKey) bool {
+	return len(ordered) > 0 && ordered[0].column != nil && ordered[0].column == t.Column && t.Op == queue.In && points(t) &&
+		len(ix.Columns) > 0 && ix.Columns[0].Column == t.Column
 }
 
 // reversed returns the keys of an order as they are from its other end.

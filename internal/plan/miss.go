@@ -39,8 +39,17 @@ func (b *builder) miss(w wanted) (text string) {
 // lacks says what an index lacks of a wanted one, and how many of its first columns serve, read from the end
 // from which more of them do.
 func (b *builder) lacks(ix *schema.Index, w wanted) (run int, why string) {
-	run, why = b.lacksOf(ix, w, untied(w.order()))
-	if back, whyBack := b.lacksOf(ix, w, untied(reversed(w.order()))); back > run {
+	run, why = b.lacksOfEither(ix, w, untied(w.order()))
+	if why == "" && b.serves(ix, w) == not { // what tells ties apart is all that it lacks
+		_, why = b.lacksOfEither(ix, w, w.order())
+	}
+	return run, why
+}
+
+// lacksOfEither is lacks of an index that is read in an order or against it.
+func (b *builder) lacksOfEither(ix *schema.Index, w wanted, ordered []indexKey) (run int, why string) {
+	run, why = b.lacksOf(ix, w, ordered)
+	if back, whyBack := b.lacksOf(ix, w, reversed(ordered)); back > run {
 		return back, whyBack
 	}
 	return run, why
@@ -63,7 +72,7 @@ func (b *builder) lacksOf(ix *schema.Index, w wanted, ordered []indexKey) (run i
 			slices.ContainsFunc(w.predicate(), func(t queue.Test) bool { return t.Column == c })
 	}
 	for _, t := range w.where {
-		if t.Column != nil && wants(t.Column) && constant(t) && points(t) && !b.says(ix, t) && !slices.Contains(told, t.Column) {
+		if t.Column != nil && wants(t.Column) && constant(t) && points(t) && !b.says(ix, t) && !slices.Contains(told, t.Column) && !leadsInOrder(ix, t, ordered) {
 			told, fixed = append(told, t.Column), append(fixed, t.Column)
 		}
 	}

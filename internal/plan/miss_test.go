@@ -54,6 +54,35 @@ func TestNearestIndexIsReadFromEitherEnd(t *testing.T) {
 	}
 }
 
+// An index that begins with the state serves where the queue is ordered by that first: the rows of each of its
+// values come after those of the one before. Whether the server ends it with the key decides about the ties.
+func TestStateThatLeadsTheOrder(t *testing.T) {
+	const table = `CREATE TABLE jobs (
+    id    bigint NOT NULL PRIMARY KEY,
+    kind  int NOT NULL,
+    state smallint NOT NULL, -- qgen:status ready=0|1 running=2 done=3; qgen:order 1
+    note  varchar(20)
+);
+`
+	for _, c := range []struct{ engine, ddl, miss string }{
+		{"mssql", "CREATE INDEX a ON jobs (state)", ""},
+		{"mssql", "CREATE INDEX a ON jobs (state, id)", ""},
+		{"mssql", "CREATE INDEX a ON jobs (state, kind)", "a does not serve: behind state it has kind, which is neither compared with one value nor what comes next in the order"},
+		{"mssql", "CREATE INDEX a ON jobs (kind, state)", "a does not serve: it begins with kind, which is neither compared with one value nor what comes next in the order"},
+		{"postgresql", "CREATE INDEX a ON jobs (state)", "a does not serve: it does not have id, so that what it finds would be sorted"},
+		{"postgresql", "CREATE INDEX a ON jobs (state, id)", ""},
+		{"postgresql", "CREATE INDEX a ON jobs (state DESC, id DESC)", ""},
+		{"postgresql", "CREATE INDEX a ON jobs (state DESC, id)", "a does not serve: id stands in it in another order"},
+		{"sqlite", "CREATE INDEX a ON jobs (state, id)", ""},
+	} {
+		tc := tableCase{engine: c.engine, ddl: table + c.ddl + ";"}
+		p := tc.plans(t, "version: \"1\"\nqueues: [{schema: [x], engine: "+c.engine+", table: jobs, queue: jobs, gen: {go: {out: x}}}]")[0]
+		if len(p.Indexes) != 1 || p.Indexes[0].Miss != c.miss || (p.Indexes[0].Have == "a") != (c.miss == "") {
+			t.Errorf("%s: %s\n%+v\nwant %q", c.engine, c.ddl, p.Indexes, c.miss)
+		}
+	}
+}
+
 // What the advised index does not tell either, another is not said to lack.
 func TestNearestIndexLacksWhatIsAdvised(t *testing.T) {
 	c := tableCase{engine: "mariadb", ddl: `CREATE TABLE jobs (
