@@ -126,7 +126,7 @@ func (b *builder) field(c *queue.Column) *Field {
 		GoType:  rule.Go,
 		Null:    !c.NotNull,
 		Cast:    b.castType(c.Type),
-		Payload: c.Payload || c.Unsaid,
+		Payload: c.Payload,
 		Unique: slices.ContainsFunc(b.spec.Table.Uniques, func(k *schema.Key) bool {
 			return slices.Contains(k.Columns, c.Column)
 		}),

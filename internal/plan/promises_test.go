@@ -1535,27 +1535,53 @@ func TestPayloadIsMarked(t *testing.T) {
 		}
 		for _, c := range columns {
 			for _, f := range m.Fields {
-				if want := c.Payload || c.Unsaid; f.Column == c.Name && f.Payload != want {
-					t.Errorf("column %q: payload is %v, want %v", c.Name, f.Payload, want)
+				if f.Column == c.Name && f.Payload != c.Payload {
+					t.Errorf("column %q: payload is %v, want %v", c.Name, f.Payload, c.Payload)
 				}
 			}
 		}
 	})
-	c := tableCase{engine: "postgresql", ddl: `-- qgen:queue jobs
+}
+
+// A column that says payload takes nothing from the others: those without a role are payload
+// as before, for the handler, for producers and in what explain prints.
+func TestPayloadAtOneColumnTakesNothingFromOthers(t *testing.T) {
+	for _, words := range []string{"", "; payload"} {
+		c := tableCase{engine: "postgresql", ddl: `-- qgen:queue jobs
 CREATE TABLE jobs (
     id bigserial PRIMARY KEY,
-    state text NOT NULL, -- qgen:status ready=new running=busy done=done; payload; on renew set "state"
+    state text NOT NULL, -- qgen:status ready=new running=busy done=done
     seen timestamptz, -- qgen:heartbeat timeout=5m
     tries int NOT NULL, -- qgen:attempts
-    secret jsonb NOT NULL
+    later timestamptz, -- qgen:on release set now` + words + `
+    secret jsonb
 );`}
-	plans := c.plans(t, "version: \"1\"\nqueues:\n  - {schema: [x], engine: postgresql, gen: {go: {out: x}}}\n")
-	hidden := map[string]bool{}
-	for _, f := range plans[0].Fields {
-		hidden[f.Column] = f.Payload
-	}
-	if !hidden["secret"] || hidden["tries"] || hidden["id"] {
-		t.Errorf("beside a column that says payload logs leave out %v", hidden)
+		p := c.plans(t, "version: \"1\"\nqueues:\n  - {schema: [x], engine: postgresql, gen: {go: {out: x}}}\n")[0]
+		of := func(fields []*Field) (payload, other []string) {
+			for _, f := range fields {
+				if f.Payload {
+					payload = append(payload, f.Column)
+				} else {
+					other = append(other, f.Column)
+				}
+			}
+			return payload, other
+		}
+		var roles []string
+		for _, use := range p.Columns {
+			if use.Roles == "payload" {
+				roles = append(roles, use.Column)
+			}
+		}
+		want := []string{"secret"}
+		if words != "" {
+			want = []string{"later", "secret"}
+		}
+		job, _ := of(p.Fields)
+		added, _ := of(p.Enqueue.Fields)
+		if !slices.Equal(job, want) || !slices.Equal(added, want) || !slices.Equal(roles, []string{"secret"}) {
+			t.Errorf("with %q at one column: Job has %v, NewJob %v, and explain calls %v payload", words, job, added, roles)
+		}
 	}
 }
 

@@ -16,11 +16,10 @@ import (
 // goTypePath is a Go type, with or without the path of its package.
 var goTypePath = regexp.MustCompile(`^(\*|\[\])?([A-Za-z0-9_.~-]+/)*[A-Za-z0-9_-]+(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
 
-// readPayload marks the columns of the payload: those that say so, else all
+// readPayload marks the columns of the payload: those that say so, and all
 // that nothing else is said about.
 func (b *binding) readPayload() {
-	said := b.roles["payload"]
-	for _, r := range said {
+	for _, r := range b.roles["payload"] {
 		c := b.columns[r.column]
 		c.Payload = true
 		c.GoType, c.JSON = r.value("type"), r.has("json") || c.JSON
@@ -30,8 +29,8 @@ func (b *binding) readPayload() {
 		}
 	}
 	for _, c := range b.spec.Columns {
-		c.Unsaid = len(c.OwnRoles()) == 0 && !slices.Contains(b.spec.Key, c.Column) && c.Column != b.spec.Seq && !b.servesReady(c.Column)
-		c.Payload = c.Payload || c.Unsaid && len(said) == 0
+		unsaid := len(c.OwnRoles()) == 0 && !slices.Contains(b.spec.Key, c.Column) && c.Column != b.spec.Seq && !b.servesReady(c.Column)
+		c.Payload = c.Payload || unsaid
 	}
 }
 

@@ -543,8 +543,7 @@ type Column struct {
 	*schema.Column
 	Roles   []Role
 	Ignored bool   // neither read nor written
-	Payload bool   // goes to the handler
-	Unsaid  bool   // no role tells what it is for, whether or not another column says payload
+	Payload bool   // goes to the handler: no role tells what else it is for, or it says so
 	GoType  string // named by payload type=, as written
 	JSON    bool   // decoded on demand
 	Clock   string // of a time without zone: "utc" or "local"; "" when it knows its zone
