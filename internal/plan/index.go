@@ -152,6 +152,20 @@ func (b *builder) soughtIndex() wanted {
 	return ordered
 }
 
+// endsOrder reports whether a test leaves out nothing but rows that are never due and that stand behind all
+// others in the order, where no claim comes.
+func (b *builder) endsOrder(t queue.Test) bool {
+	order := b.claimOrder()
+	if t.Op != queue.NotIn || len(t.Or) > 0 || t.Column != b.spec.Due || len(order) == 0 || order[0].Column != t.Column || order[0].Desc {
+		return false
+	}
+	last := func(v queue.Value) bool {
+		seconds, err := strconv.ParseInt(v.Text, 10, 64)
+		return v.Text == "infinity" || strings.HasPrefix(v.Text, "9999") || err == nil && seconds >= math.MaxInt32 && b.roles[t.Column].As == "epoch"
+	}
+	return !slices.ContainsFunc(t.Values, func(v queue.Value) bool { return v.Kind != queue.Literal || !last(v) })
+}
+
 // readyIndex is the index that leads to ready rows, and gives their order unless that is as good as any.
 func (b *builder) readyIndex(unordered bool) wanted {
 	if b.unserved {
@@ -175,7 +189,7 @@ func (b *builder) readyIndex(unordered bool) wanted {
 			w.columns, w.sorted = append(w.columns, indexKey{column: several[0].Column}), true
 			w.columns = append(w.columns, b.fromRunning(several[:1])...)
 			w.why = sortsReady
-		case len(w.where) > 0 && len(w.columns) == 0:
+		case len(w.columns) == 0 && slices.ContainsFunc(w.where, func(t queue.Test) bool { return !b.endsOrder(t) }):
 			w.why = passesOver
 		case b.tells(queue.Failed) && b.alike(queue.Failed, w.where):
 			w.why = "serves Claim: rows in queue order, so that nothing is sorted; those that failed are read and passed over"
@@ -2555,7 +2569,7 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey, passed 
 		}
 	}
 	for _, t := range w.where {
-		if w.plain || said(t) || t.Op == queue.NotNull && len(ordered) > 0 && t.Column == ordered[0].column {
+		if w.plain || said(t) || t.Op == queue.NotNull && len(ordered) > 0 && t.Column == ordered[0].column || len(ordered) > 0 && b.endsOrder(t) {
 			continue
 		}
 		if slices.Contains(fixed, t.Column) {

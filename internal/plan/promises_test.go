@@ -1715,3 +1715,30 @@ func TestCommentsOfCauses(t *testing.T) {
 		t.Errorf("only %d and %d packages were seen", kept, dropped)
 	}
 }
+
+// Where the due time hides a row while somebody has it, the comments of the figures say that they count rows
+// that look alike; elsewhere they don't.
+func TestFiguresOfRowsThatLookAlike(t *testing.T) {
+	for words, want := range map[string][2]string{
+		"at bigint NOT NULL, -- qgen:visible length=5m as=epoch": {
+			"rows that workers hold, and those that wait for their time, which look alike",
+			"rows whose due time has not come, and those that workers hold, which look alike",
+		},
+		"state text NOT NULL, -- qgen:status ready=new running=busy\nat bigint NOT NULL, -- qgen:visible length=5m as=epoch": {
+			"rows that workers hold", "rows whose due time has not come",
+		},
+		"at bigint NOT NULL, -- qgen:due as=epoch\ntill bigint, -- qgen:lease length=5m as=epoch": {
+			"rows that workers hold", "rows whose due time has not come",
+		},
+	} {
+		c := tableCase{engine: "postgresql", ddl: "-- qgen:queue jobs done=delete\nCREATE TABLE jobs (\n" + words + "\nid bigserial PRIMARY KEY\n);"}
+		p := c.plans(t, "version: \"1\"\nqueues:\n  - {schema: [x], engine: postgresql, gen: {go: {out: x}}}\n")[0]
+		docs := map[string]string{}
+		for _, f := range p.Stats.Fields {
+			docs[f.Name] = f.Doc
+		}
+		if docs["Running"] != want[0] || docs["Delayed"] != want[1] {
+			t.Errorf("%s\nRunning counts %q, Delayed %q", words, docs["Running"], docs["Delayed"])
+		}
+	}
+}

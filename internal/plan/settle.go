@@ -1520,6 +1520,17 @@ func (s *scope) figures(only []string) (told figures) {
 	if b.takenState() == queue.Claimed {
 		docs[queue.Running] = "rows whose jobs have begun"
 	}
+	waits := "rows whose due time has not come"
+	var delayed []string
+	if b.spec.Due != nil && b.clockKind(b.spec.Due) != "" {
+		delayed = append(s.tests(slices.Concat(b.steady(), b.spec.Members)), s.notDue())
+	}
+	if running := states[queue.Running]; len(running) > 0 && len(delayed) > 0 && b.hidden() {
+		if !slices.ContainsFunc(running, func(condition string) bool { return !slices.Contains(delayed, condition) }) {
+			docs[queue.Running] += ", and those that wait for their time, which look alike"
+		}
+		waits += ", and those that workers hold, which look alike"
+	}
 	if b.side != nil {
 		for _, f := range b.leaseStats(s) {
 			count(f.name, f.doc, f.where)
@@ -1531,8 +1542,8 @@ func (s *scope) figures(only []string) (told figures) {
 				count(exported(string(name)), docs[name], where)
 			}
 		}
-		if b.spec.Due != nil && b.clockKind(b.spec.Due) != "" {
-			count("Delayed", "rows whose due time has not come", append(s.tests(slices.Concat(b.steady(), b.spec.Members)), s.notDue()))
+		if len(delayed) > 0 {
+			count("Delayed", waits, delayed)
 		}
 	}
 	if l := b.spec.Liveness; len(b.spec.Expired) > 0 && !b.spec.AtStart && b.hasRunning() && (l == nil || !l.Listed) {
@@ -1621,6 +1632,16 @@ func (s *scope) figures(only []string) (told figures) {
 		}
 	}
 	return told
+}
+
+// hidden reports whether the time when a row is due hides it while somebody has it, and no value that stays
+// as it is tells it from one that waits.
+func (b *builder) hidden() bool {
+	running := b.stateTests(queue.Running)
+	return b.hasRunning() && slices.ContainsFunc(running, func(t queue.Test) bool { return t.Column == b.spec.Due && t.Op == queue.Greater }) &&
+		!slices.ContainsFunc(b.steady(), func(t queue.Test) bool {
+			return slices.ContainsFunc(running, func(r queue.Test) bool { return t.Excludes(r) })
+		})
 }
 
 // labelled gives figures their names in a statement, other than those of the columns that come back with them.

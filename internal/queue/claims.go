@@ -47,7 +47,7 @@ type claims struct {
 
 // dueRole is what says when a job may be claimed: due, or visible.
 func (k *claims) dueRole() *role {
-	if k.visible {
+	if k.visible && k.due == nil {
 		return k.lease
 	}
 	return k.due
@@ -74,6 +74,10 @@ func (b *binding) readClaims() {
 	} else if k.lease != nil && k.due != nil && k.lease.column == k.due.column {
 		k.visible = true
 		b.note("column %q is due and lease, so a claim hides the row by moving its due time", k.lease.column.Name)
+		if w := k.due.word("add"); w != nil {
+			b.errorf(w.pos, "column %q is due and lease, and %s would hide a claimed row for longer than its lease is good", k.lease.column.Name, w.pos.Text()).
+				WithHint("Leave %s out, or keep the two times in two columns.", w.pos.Text())
+		}
 	}
 	b.readLengths()
 	b.checkLengths()

@@ -364,7 +364,7 @@ func (b *binding) countGroup(g *Group) {
 			g.Waiting = append(g.Waiting, t)
 		}
 	}
-	if r := either(k.due, k.lease); b.dueAt >= 0 && r != nil && !r.column.NotNull && r.value("null") == "never" {
+	if r := k.dueRole(); b.dueAt >= 0 && r != nil && !r.column.NotNull && r.value("null") == "never" {
 		g.Waiting = append(g.Waiting, Test{Column: r.column, Op: NotNull})
 	}
 }

@@ -105,7 +105,8 @@ func (b *binding) writeNamed(o *Outcome, from config.Outcome, base *Transition) 
 	}
 }
 
-// leadsTo complains about a constant that a row of the outcome's state cannot have.
+// leadsTo complains about a constant that a row of the outcome's state cannot have. When a row is due does
+// not count: what is never due rests.
 func (b *binding) leadsTo(o *Outcome, c *schema.Column, v Value) {
 	state := b.spec.States[o.To]
 	if state == nil || v.Kind != Literal && v.Kind != Null {
@@ -115,7 +116,7 @@ func (b *binding) leadsTo(o *Outcome, c *schema.Column, v Value) {
 	if v.Kind == Null {
 		is = Test{Column: c, Op: IsNull}
 	}
-	for _, t := range b.all(o.To) {
+	for _, t := range b.steady(o.To) {
 		if t.Column == c && excludesAll(is, t) {
 			b.errorf(v.Pos, "outcome %q leads to %s, but a row with %s is not %s", o.Name, o.To, is.text(), o.To).
 				WithHint("Let the state have that value as well, qgen:status %s=…|%s, or write another.", o.To, quote(v, c))

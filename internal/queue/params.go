@@ -17,14 +17,9 @@ import (
 // readNarrow reads what a ready row must satisfy besides its state.
 func (b *binding) readNarrow() {
 	k := &b.claims
-	if k.due != nil && !k.visible || k.visible && k.told {
+	if r := k.dueRole(); r != nil && (!k.visible || k.told) {
 		b.dueAt = 0
-	}
-	if k.due != nil && !k.visible {
-		b.narrow = append(b.narrow, b.isDue(k.due)...)
-	}
-	if k.visible && k.told {
-		b.narrow = append(b.narrow, b.isDue(k.lease)...)
+		b.narrow = append(b.narrow, b.isDue(r)...)
 	}
 	if c := b.spec.Expires; c != nil {
 		t := Test{Column: c, Op: Greater, Values: []Value{{Kind: Now}}}

@@ -239,10 +239,18 @@ func (b *binding) markCore() {
 		b.addTaken(timed)
 	case k.mark == nil:
 	case k.visible && k.mark == k.lease:
-		for _, t := range b.isDue(k.lease) {
-			b.add(Ready, t, true)
-		}
 		b.add(Running, Test{Column: k.lease.column, Op: Greater, Values: []Value{{Kind: Now}}}, true)
+		for i, t := range b.isDue(k.dueRole()) {
+			b.add(Ready, t, true)
+			if i > 0 {
+				b.add(Running, t, true) // no claim writes what stands for never, nor what does for always
+			}
+			for _, or := range t.Or {
+				if or.Op == In {
+					b.add(Running, Test{Column: or.Column, Op: NotIn, Values: or.Values}, true)
+				}
+			}
+		}
 	case k.byClaim:
 		for _, t := range b.freeOrRunOut(k.mark) {
 			b.add(Ready, t, true)

@@ -100,3 +100,8 @@ CREATE TABLE twice (
   id   bigint PRIMARY KEY,
   host text -- qgen:status ready=null running=worker; worker free=''
 );
+-- qgen:queue done=delete
+CREATE TABLE hides_longer (
+  id bigint PRIMARY KEY,
+  at timestamptz -- qgen:due add=10m; lease length=5m
+);

@@ -19,3 +19,10 @@ CREATE TABLE withstatus (
   n   int                   -- qgen:attempts max=m
   ,m  int
 );
+-- What stands for always and for never is in neither state of the clock alone.
+-- qgen:queue magic done=delete
+CREATE TABLE magic (
+  id  bigserial PRIMARY KEY,
+  vis bigint NOT NULL, -- qgen:due as=epoch always=9999999999 never=2147483647; lease length=30s as=epoch
+  ver int NOT NULL     -- qgen:version
+);

@@ -21,9 +21,9 @@ var (
 // Stats are figures of the queue at one moment. A duration is zero where no row tells it.
 type Stats struct {
 	Ready       int64         // rows that a claim could take now
-	Running     int64         // rows that workers hold
+	Running     int64         // rows that workers hold, and those that wait for their time, which look alike
 	Failed      int64         // rows that failed for good
-	Delayed     int64         // rows whose due time has not come
+	Delayed     int64         // rows whose due time has not come, and those that workers hold, which look alike
 	OldestReady time.Duration // how long the oldest ready row has waited
 }
 

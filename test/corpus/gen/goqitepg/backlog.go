@@ -19,7 +19,7 @@ var (
 type Backlog struct {
 	Queue       string        // text
 	Ready       int64         // rows that a claim could take now
-	Delayed     int64         // rows whose due time has not come
+	Delayed     int64         // rows whose due time has not come, and those that workers hold, which look alike
 	OldestReady time.Duration // how long the oldest ready row has waited
 }
 
