@@ -1431,6 +1431,9 @@ func (ix *Index) serve(b *builder, have *schema.Index, how service, w wanted) {
 	switch how {
 	case few:
 		ix.Why = w.among
+		if w.kind == "expired" && b.leadsPastGood(have) {
+			ix.Why = w.why
+		}
 	case nearly:
 		order := untied(w.order())
 		ix.Why += "; rows of one " + plainText(order[len(order)-1].column.Name) + " are sorted by the key"
@@ -1988,12 +1991,11 @@ func withoutQueries(text string) string {
 // foundAmong returns which index finds the rows that somebody has, as itself and as text: one that does, or
 // another that leads to them better.
 func (b *builder) foundAmong(have *schema.Index, text string) (*schema.Index, string) {
-	finds := slices.Concat(b.spec.Held, b.spec.Expired)
-	led, _ := b.leads(have, finds)
-	if by, other, _ := b.ledTo(finds); by != nil {
-		if better, _ := b.leads(by, finds); better > led {
-			return by, other
-		}
+	if by, other, _ := b.ledTo(slices.Concat(b.spec.Held, b.spec.Expired)); by != nil && b.leadsToExpired(by) > b.leadsToExpired(have) {
+		return by, other
+	}
+	if b.leadsPastGood(have) {
+		return have, text
 	}
 	return have, text + b.findsBy(have)
 }
@@ -2218,11 +2220,25 @@ func (b *builder) best(list []*schema.Index, w wanted) (best *schema.Index, how 
 		if ix == nil {
 			continue
 		}
-		if s := b.serves(ix, w); s > how || s == how && s != not && b.holdsSpare(ix, w) && !b.holdsSpare(best, w) {
+		s := b.serves(ix, w)
+		if s > how || s == few && how == few && b.leadsToExpired(ix) > b.leadsToExpired(best) || s == how && s != not && s != few && b.holdsSpare(ix, w) && !b.holdsSpare(best, w) {
 			best, how = ix, s
 		}
 	}
 	return best, how
+}
+
+// leadsPastGood reports whether an index that leads to the rows that somebody has leads past those whose claims
+// are good.
+func (b *builder) leadsPastGood(ix *schema.Index) bool {
+	led, _ := b.leads(ix, b.spec.Held)
+	return b.leadsToExpired(ix) > led
+}
+
+// leadsToExpired tells how well an index leads to the rows whose claims have run out.
+func (b *builder) leadsToExpired(ix *schema.Index) int {
+	how, _ := b.leads(ix, slices.Concat(b.spec.Held, b.spec.Expired))
+	return how
 }
 
 // serves tells how well an index serves.
