@@ -83,7 +83,9 @@ func (b *builder) readReady() *builder {
 	own := *b.pkg
 	own.Key = nil
 	for _, c := range b.ready.spec.Key {
-		own.Key = append(own.Key, b.fields[c])
+		f := b.fields[c]
+		f.Null = false // whatever the database lets be
+		own.Key = append(own.Key, f)
 	}
 	b.ready.pkg = &own
 	return b.ready

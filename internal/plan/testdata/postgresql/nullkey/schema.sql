@@ -17,3 +17,13 @@ CREATE TABLE parts (
     state  integer NOT NULL, -- qgen:status ready=0 running=1 done=2 failed=3
     UNIQUE (host, part)
 );
+-- Mail of a spool; what runs is in a table of its own.
+-- qgen:queue mails done=delete
+-- qgen:where "mail is not null"
+CREATE TABLE mails (
+    mail integer UNIQUE
+);
+CREATE TABLE mails_sending (
+    mail integer UNIQUE,
+    host varchar(40) -- qgen:worker
+);

@@ -17,3 +17,13 @@ CREATE TABLE parts (
     state  INTEGER NOT NULL, -- qgen:status ready=0 running=1 done=2 failed=3
     UNIQUE (host, part)
 );
+-- Mail of a spool; what runs is in a table of its own.
+-- qgen:queue mails done=delete
+-- qgen:where "mail is not null"
+CREATE TABLE mails (
+    mail INTEGER UNIQUE
+);
+CREATE TABLE mails_sending (
+    mail INTEGER UNIQUE,
+    host TEXT -- qgen:worker
+);
