@@ -30,6 +30,10 @@ func (b *builder) givenBack(name queue.TransitionName) returned {
 		is.state, is.by, is.kept, is.late = queue.Running, t.Stays, true, b.spec.LeftToRecover(t)
 		return is
 	}
+	if t != nil && t.Strays != nil {
+		is.state, is.by = "", t.Strays
+		return is
+	}
 	var sure bool
 	switch is.by, sure = b.leavesReady(name); {
 	case sure && name == queue.Retry && b.spec.Retried != queue.Stray:

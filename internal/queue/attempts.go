@@ -20,7 +20,7 @@ func (b *binding) readAttempts() {
 	b.spec.Attempts = b.readCount(tries, ofTries)
 	b.spec.Recoveries = b.readCount(recoveries, ofRecoveries)
 	if a := b.spec.Attempts; a != nil && !a.OnClaim {
-		a.Spared = b.setsOnRecover(a.Column)
+		a.Spared = b.setsOnRecover(a.Column) || b.isAway() && b.ready.setsOnRecover(b.away.from[a.Column])
 	}
 }
 

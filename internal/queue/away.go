@@ -47,7 +47,7 @@ var ofBoth = []string{"attempts", "max_attempts", "error"}
 
 // onlyRunning and onlyReady are the steps that qgen:on may write at each of the tables.
 var (
-	onlyReady   = []string{string(Enqueue), string(Update), string(Retry), string(Release)}
+	onlyReady   = []string{string(Enqueue), string(Update), string(Retry), string(Release), string(Recover)}
 	onlyRunning = []string{string(Claim), string(Finish), string(Fail), string(Renew), string(GiveUp)}
 )
 
@@ -495,9 +495,11 @@ func (b *binding) arrival() *Companion {
 // moveBack has what makes a job ready again move its row to the table of the queue.
 func (b *binding) moveBack() {
 	a, ready, before := b.away, b.ready, b.errs.Len()
+	left := map[*schema.Column][]comeback{}
 	for _, name := range []TransitionName{Retry, Release, Recover} {
 		t := b.spec.Transitions[name]
 		if t == nil {
+			b.lacksBack(name)
 			continue
 		}
 		if name == Retry && b.spec.Attempts == nil && b.spec.Transitions[Fail] != nil && len(t.With) == 0 {
@@ -512,11 +514,15 @@ func (b *binding) moveBack() {
 		for _, column := range ready.table.Columns {
 			of := a.to[column]
 			v, ok := writes[column]
-			if !ok && of != nil && b.holds(of) {
-				if column.NotNull && column.HasDefault {
-					continue
-				}
-				v, ok = Value{Kind: Null}, !column.NotNull
+			said := slices.ContainsFunc(ready.drafts[name], func(d *draft) bool { return d.column == column && d.by.verb == "on" })
+			if !ok {
+				v, ok = b.comes(column, of, said)
+			}
+			if by, surely := ready.unready(column, v); by != nil && !column.Generated && (surely || !said) {
+				left[column] = append(left[column], comeback{step: name, value: v, by: by, surely: surely, said: said, writes: ok})
+			}
+			if !ok && of != nil && b.holds(of) && column.NotNull && column.HasDefault {
+				continue
 			}
 			written := &v
 			if !ok {
@@ -530,6 +536,18 @@ func (b *binding) moveBack() {
 			return
 		}
 		b.keepsAll(c)
+	}
+	b.strayed(left)
+}
+
+// lacksBack complains where qgen:on says at the table of the queue what a step writes that does not happen.
+func (b *binding) lacksBack(name TransitionName) {
+	for _, d := range b.ready.drafts[name] {
+		for _, w := range d.by.words {
+			if d.by.verb == "on" && w.name == string(name) {
+				b.lacks(name, w.pos)
+			}
+		}
 	}
 }
 

@@ -289,11 +289,17 @@ func (b *binding) judge() {
 	b.judgeUpsert()
 }
 
+// readyAtOnce is how the note begins of a queue whose jobs are claimed again as soon as they fail.
+const readyAtOnce = "warning: a job that fails is ready at once"
+
 // judgeRetry says where a job that fails is claimed again and again, without a wait and
 // without an end. What qgen:on writes of a try that failed may be a wait of its own.
 func (b *binding) judgeRetry() {
 	k := &b.claims
 	ends := b.keepsFailed || b.spec.FailedDeletes
+	if b.isAway() { // when a row is ready is said at the table of the queue
+		return
+	}
 	if ends && !b.endless() || !b.runs() || b.doubts() != nil || slices.ContainsFunc(b.drafts[Retry], func(d *draft) bool {
 		return d.by.verb == "on" && b.asksReady(d.column) && (d.value.Kind != Old || b.claimWrites(d.column))
 	}) {
@@ -316,9 +322,9 @@ func (b *binding) judgeRetry() {
 	case keeps:
 		b.note("warning: a job that fails is as due as it was, since qgen:on retry leaves column %q as it is, and %s: the next claim takes it again; leave that out and it waits, and qgen:attempts max=5 beside a state for failed rows is an end", k.due.column.Name, ending)
 	case k.dueRole() == nil:
-		b.note("warning: a job that fails is ready at once, and %s; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end", ending)
+		b.note(readyAtOnce+", and %s; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end", ending)
 	case k.wait != nil && k.wait.ofRow() != "":
-		b.note("warning: a job that fails is ready at once where its %s is 0, and %s; qgen:attempts max=5 beside a state for failed rows is an end", k.wait.ofRow(), ending)
+		b.note(readyAtOnce+" where its %s is 0, and %s; qgen:attempts max=5 beside a state for failed rows is an end", k.wait.ofRow(), ending)
 	}
 }
 

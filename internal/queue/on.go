@@ -22,6 +22,8 @@ func (b *binding) writeExplicit() {
 			switch t := b.spec.Transitions[name]; {
 			case t == nil && b.spec.Log != nil:
 				b.errorf(step.pos, "rows of this queue are only added, so %s writes nothing", name).WithHint("Keep enqueue.")
+			case t == nil && name == Recover && b.movesAway():
+				b.write(r, r.column, value, name) // what happens to the row in the other table, moveBack knows
 			case t == nil:
 				b.lacks(name, step.pos)
 			case name == Claim && b.spec.Strategy == "pop":
@@ -114,8 +116,11 @@ func (b *binding) absent(name TransitionName) string {
 	if b.leavesOut(name) {
 		return fmt.Sprintf("%s at %s leaves it out. Leave one of the two out.", b.queue.word(string(name)).pos.Text(), b.queue.word(string(name)).pos)
 	}
-	if name == GiveUp {
+	switch {
+	case name == GiveUp:
 		return b.noGiveUp()
+	case name == Recover && b.isAway():
+		return fmt.Sprintf("A claim is recovered where it can run out, and nothing at table %q says when: it needs qgen:lease, qgen:claimed timeout=… or qgen:heartbeat at a column there; or recover=start or recover=own on qgen:queue, or recover_if or workers in qgen.yaml.", b.table.QualifiedName())
 	}
 	return absent[name]
 }

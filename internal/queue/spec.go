@@ -356,6 +356,9 @@ type Transition struct {
 	// Stays is a column that tells that a row is not ready and that the step leaves as the claim wrote it; nil
 	// where there is none.
 	Stays *schema.Column
+	// Strays is a column of the table to which the step moves the row, with which it surely is not ready
+	// there; nil where there is none.
+	Strays *schema.Column
 }
 
 // KeepsRow reports whether the row stays as it is: nothing of it is written, and it does not go.

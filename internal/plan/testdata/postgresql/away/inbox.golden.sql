@@ -21,7 +21,6 @@
 -- note: a row whose column "id" is null is taken only by a claim for every topic; any=null lets it suit everyone
 -- note: rows are taken as they came, by column "Gone"; order 1 at column "due" takes them by their time, and reads none that wait for theirs
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
--- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then moves

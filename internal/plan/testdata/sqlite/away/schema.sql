@@ -36,3 +36,20 @@ CREATE TABLE letters_running (
     due  TEXT NOT NULL,
     mark TEXT NOT NULL -- qgen:token
 );
+
+-- A row that comes back is as ready as it was, though nothing keeps what says so while its job runs.
+-- qgen:queue parcels done=delete
+CREATE TABLE parcels (
+    id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    busy  INTEGER,                    -- qgen:on enqueue set 0
+    state TEXT,                       -- qgen:on enqueue set 'new'
+    tries INTEGER NOT NULL DEFAULT 0, -- qgen:attempts up on=retry; on recover set old
+    body  TEXT
+);
+CREATE TABLE parcels_running (
+    id    INTEGER PRIMARY KEY,
+    state TEXT,                       -- qgen:on claim set 'sent'
+    tries INTEGER NOT NULL DEFAULT 0,
+    body  TEXT,
+    till  INTEGER NOT NULL            -- qgen:lease length=5m as=epoch
+);
