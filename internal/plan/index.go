@@ -1349,7 +1349,9 @@ func (b *builder) buildIndexes() {
 			return b.refuseNote(w, of) + b.waitNote(w, of.Columns) + b.askNote(w, of.Columns)
 		}
 		ix.Why += notes(made)
-		switch have, how := b.best(b.spec.Table.Indexes, w); {
+		have, how := b.best(b.spec.Table.Indexes, w)
+		b.noteSwitched(w, have, how)
+		switch {
 		case have == nil:
 			if other, how := b.best(advised, w); other != nil {
 				i := slices.Index(advised, other)
@@ -1424,6 +1426,29 @@ func (b *builder) buildIndexes() {
 		}
 		advised, b.pkg.Indexes = append(advised, made), append(b.pkg.Indexes, ix)
 	}
+}
+
+// noteSwitched advises an index that leads past rows that ready_if refuses by one value, where the one of the
+// table that serves a claim lacks the column, and each claim reads all of these rows that stand before ready ones.
+func (b *builder) noteSwitched(w wanted, have *schema.Index, how service) {
+	if w.kind != "ready" || have == nil || !how.inOrder() || b.declines(w.kind, "") != "" {
+		return
+	}
+	var by []string
+	for _, t := range b.switches() {
+		if slices.Contains(b.unledBy(have, w), t.Column) {
+			by = append(by, strconv.Quote(plainText(t.Column.Name)))
+		}
+	}
+	if len(by) == 0 {
+		return
+	}
+	once := ""
+	if w.then != "" {
+		once = ", once the schema that qgen reads has it and the package is generated again"
+	}
+	b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("every claim reads the rows before the ready ones that its condition refuses by %s; where these are many, an index that begins with what is compared leads past them%s: %s",
+		strings.Join(by, ", "), once, b.indexDDL(w)))
 }
 
 // serve says what a server does with an index that serves less than wholly.
@@ -2221,7 +2246,7 @@ func (b *builder) best(list []*schema.Index, w wanted) (best *schema.Index, how 
 			continue
 		}
 		s := b.serves(ix, w)
-		if s > how || s == few && how == few && b.leadsToExpired(ix) > b.leadsToExpired(best) || s == how && s != not && s != few && b.holdsSpare(ix, w) && !b.holdsSpare(best, w) {
+		if s > how || s == few && how == few && b.leadsToExpired(ix) > b.leadsToExpired(best) || s == how && s != not && s != few && b.nearer(ix, best, w) {
 			best, how = ix, s
 		}
 	}
@@ -2239,6 +2264,25 @@ func (b *builder) leadsPastGood(ix *schema.Index) bool {
 func (b *builder) leadsToExpired(ix *schema.Index) int {
 	how, _ := b.leads(ix, slices.Concat(b.spec.Held, b.spec.Expired))
 	return how
+}
+
+// nearer reports whether an index has more than another of what both may lack and serve.
+func (b *builder) nearer(ix, other *schema.Index, w wanted) bool {
+	if b.holdsSpare(other, w) {
+		return false
+	}
+	return b.holdsSpare(ix, w) || len(b.unledBy(ix, w)) < len(b.unledBy(other, w))
+}
+
+// unledBy returns the columns by whose one value the wanted index would lead past rows that are refused, and this
+// one does not.
+func (b *builder) unledBy(ix *schema.Index, w wanted) (columns []*schema.Column) {
+	for _, k := range w.columns[:w.fixed] {
+		if k.spare && k.column != nil && !b.ledBy(w, ix.Columns, k.column) {
+			columns = append(columns, k.column)
+		}
+	}
+	return columns
 }
 
 // serves tells how well an index serves.

@@ -30,6 +30,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows without a value in column "last_run" stand first in the order, where MariaDB puts nulls (nulls=last puts them last)
+-- note: every claim reads the rows before the ready ones that its condition refuses by "active"; where these are many, an index that begins with what is compared leads past them, once the schema that qgen reads has it and the package is generated again: ALTER TABLE mixed ADD INDEX mixed_ready2 (running, active, last_run, id), ALGORITHM=INPLACE, LOCK=NONE
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes

@@ -24,3 +24,13 @@ CREATE TABLE mixed (
     last_run datetime,                   -- qgen:due null=now add=1h; order 1
     KEY mixed_ready (running, last_run)
 );
+-- An index that begins with the switch goes before one that is in the order alone, whatever else it lacks.
+CREATE TABLE both_keys (
+    id       bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    team     varchar(64) NOT NULL,
+    priority int NOT NULL,
+    paused   tinyint NOT NULL DEFAULT 0,
+    body     text,
+    KEY by_order (priority, id),
+    KEY by_switch (paused, priority, id)
+);
