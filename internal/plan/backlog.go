@@ -201,6 +201,9 @@ func (b *builder) backlogDoc(back *Backlog, told figures, by string) []string {
 		text += oldest
 	}
 	text = strings.TrimSuffix(text, ",") + "." + none
+	if b.keepsSome() {
+		text += " Those that a condition keeps from claims are not among them."
+	}
 	switch {
 	case by == "":
 		text += " It reads the whole table."

@@ -1347,8 +1347,12 @@ func (b *builder) buildStats() {
 	case by != "":
 		reading = "It reads each row that it counts"
 	}
+	kept := ""
+	if b.keepsSome() {
+		kept = " A row that a condition keeps from claims, and that is in no other state, is in no figure."
+	}
 	st.Doc = []string{
-		"Stats counts rows by state and measures waits, as far as " + columns + " tell. " + reading + ": call it for dashboards, not in loops.",
+		"Stats counts rows by state and measures waits, as far as " + columns + " tell. " + reading + ": call it for dashboards, not in loops." + kept,
 		reads,
 	}
 	if AsksTimeout(st.Statement) {
@@ -1706,6 +1710,13 @@ func (b *builder) writesPresent(name queue.TransitionName, c *schema.Column) boo
 	t := b.spec.Transitions[name]
 	return t != nil && c != nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool {
 		return w.Column == c && w.Value.Kind == queue.Now && w.Value.Shift == nil
+	})
+}
+
+// keepsSome reports whether a condition of the queue keeps rows from claims that are in no other state.
+func (b *builder) keepsSome() bool {
+	return slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
+		return t.Op == queue.Raw && len(t.Or) == 0 && !takesArgument(t) && !slices.ContainsFunc(b.spec.Members, func(m queue.Test) bool { return m.SQL == t.SQL })
 	})
 }
 
