@@ -719,6 +719,7 @@ func (w *writer) lessFunc(f *code.File) {
 //	}
 func (w *writer) narrowed(locked string, from source) []*code.Statement {
 	var list []*code.Statement
+	from.named = "candidates" // of which those are left that follow
 	for _, s := range w.Claim.Narrow {
 		before, args := w.arguments(s, from, "")
 		list = append(append(list, before...),

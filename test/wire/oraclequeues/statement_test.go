@@ -78,8 +78,8 @@ func TestSingle(t *testing.T) {
 		check.Equal(t, lost.Keys, []singleora19.Key{9})
 	}
 
-	long := strings.Repeat("é", 300) // max=200 counts bytes
-	server.Expect(settled(text("retry"), []any{[]int64{7}, []int64{1}, []string{"w1"}, long[:200]}, "5", 1).Autocommit())
+	long := strings.Repeat("é", 300) // max=200 counts characters, of two bytes each
+	server.Expect(settled(text("retry"), []any{[]int64{7}, []int64{1}, []string{"w1"}, long[:400]}, "5", 1).Autocommit())
 	check.Err(t, q.Fail(ctx, first, errors.New(long)))
 	third := first
 	third.Tries = 3
