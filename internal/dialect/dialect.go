@@ -298,6 +298,9 @@ type Dialect struct {
 	// NullKeys says whether rows are alike in a unique key where they have a null there: "" they are
 	// not, alike they are, and alike_beside they are where another column of it is not null.
 	NullKeys string `yaml:"null_keys"`
+	// HeldByLock is the unique key whose values a new row waits for while another row of them is locked:
+	// primary, "" none. By every other one it is refused at once.
+	HeldByLock string `yaml:"held_by_lock"`
 	// IndexBytes is how many bytes the columns of an index may have together, by storage engine,
 	// "" being that of a table whose DDL names none. An engine that is not listed has no limit
 	// that tables of queues come near. CharBytes is what a character of a text takes.

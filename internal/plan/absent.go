@@ -418,7 +418,65 @@ func (b *builder) checkAbsent(errs *source.ErrorList) {
 		texts = append(texts, k.text())
 	}
 	b.pkg.Notes = append(b.pkg.Notes, "enqueue=absent leaves a job out where a row is like it in "+strings.Join(texts, ", or in "))
+	b.noteHeldOut()
 	b.noteElsewhere()
+}
+
+// heldOut returns the unique keys by which a row that is held keeps its like out at once, and which it
+// leaves when its job is complete: of what such a job announces nobody knows if the worker has looked
+// before.
+func (b *builder) heldOut() (keys []*keyInWay) {
+	t := b.spec.Transitions[queue.Finish]
+	if b.pkg.Strategy != "hold" || !b.spec.Absent || b.spec.Like != nil || t == nil {
+		return nil
+	}
+	ready, done := b.normalTests(b.spec.States[queue.Ready]), b.normalTests(b.spec.States[queue.Done])
+	for _, k := range b.keysInWay() {
+		leaves := t.Delete || slices.ContainsFunc(t.Writes, func(w queue.Write) bool {
+			return slices.ContainsFunc(k.columns, func(c schema.IndexColumn) bool { return c.Column == w.Column }) ||
+				slices.ContainsFunc(k.conditions(b), func(part string) bool {
+					return source.Mentions(part, w.Column.Name) && slices.Contains(ready, part) && !slices.Contains(done, part)
+				})
+		})
+		if leaves && (k.kind != primaryKey || b.d.HeldByLock != "primary") {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// heldWaits says for which transactions Enqueue does not wait, "" where there are no such.
+func (b *builder) heldWaits() string {
+	if len(b.heldOut()) == 0 {
+		return ""
+	}
+	return " For one that holds such a row it does not: the job is left out, and the row goes with Complete. Where workers call that right behind Claim, before they read what a job is about, Enqueue waits for them, and nothing is missed."
+}
+
+// noteHeldOut says what is lost where a held row keeps its like out, and how nothing is.
+func (b *builder) noteHeldOut() {
+	keys := b.heldOut()
+	if len(keys) == 0 {
+		return
+	}
+	var texts []string
+	for _, k := range keys {
+		texts = append(texts, k.list())
+	}
+	mend := "call Complete right behind Claim, before that is read, and Enqueue waits for the transaction and adds the job"
+	if b.pkg.WorkLoop {
+		mend += " (Work calls it behind the handler)"
+	}
+	besides := func(c *schema.Column) bool {
+		return !c.Generated && !c.Always && !c.Identity && !slices.Contains(b.spec.Key, c) && !slices.ContainsFunc(b.keysInWay(), func(k *keyInWay) bool {
+			return slices.ContainsFunc(k.columns, func(of schema.IndexColumn) bool { return of.Column == c })
+		})
+	}
+	if b.can(dialect.Upsert) && slices.ContainsFunc(b.spec.Table.Columns, besides) {
+		mend += "; or say enqueue=update, by which it writes a column of the row that is there, and waits as well"
+	}
+	b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("warning: a row that is held keeps those out that are like it in %s, and leaves when its job is complete: if the worker has read before what the job is about, what Enqueue left out meanwhile is done by nobody; %s",
+		strings.Join(texts, ", or in "), mend))
 }
 
 // noteElsewhere says of jobs of which another table tells the state what they keep out.

@@ -1309,7 +1309,7 @@ func (b *builder) docEnqueue(e *Enqueue) {
 	case e.Like:
 		locks = strings.TrimSpace(b.d.Fragments["like_rule"].At(b.version) + " " + locks)
 	case b.spec.Absent:
-		locks = strings.TrimSpace("It waits for a transaction that adds or deletes a row of the same unique key. " + locks)
+		locks = strings.TrimSpace("It waits for a transaction that adds or deletes a row of the same unique key." + b.heldWaits() + " " + locks)
 	}
 	if e.If && !b.spec.EnqueueIf.Counts {
 		locks = strings.TrimSpace(locks + " What enqueue_if reads of other tables may have changed when it commits.")

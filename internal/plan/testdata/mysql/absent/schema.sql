@@ -35,3 +35,22 @@ CREATE TABLE visits (
     id   bigint AUTO_INCREMENT PRIMARY KEY, -- qgen:seq settle=0s
     mark varchar(40) NOT NULL UNIQUE
 );
+
+-- A job that is held keeps its like out by a unique key at once.
+-- qgen:queue changes enqueue=absent strategy=hold done=delete
+CREATE TABLE changes (
+    id   bigint AUTO_INCREMENT PRIMARY KEY,
+    item bigint NOT NULL,
+    kind int NOT NULL,
+    UNIQUE (item, kind)
+);
+
+-- By the primary key, which its lock holds, it keeps it waiting.
+-- qgen:queue subjects enqueue=absent strategy=hold done=delete
+CREATE TABLE subjects (
+    item bigint NOT NULL, -- qgen:payload
+    kind int NOT NULL,    -- qgen:payload
+    at   bigint NOT NULL, -- qgen:order
+    PRIMARY KEY (item, kind),
+    KEY subjects_at (at)
+);

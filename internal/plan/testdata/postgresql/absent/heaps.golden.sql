@@ -27,6 +27,7 @@
 --   pop          strategy=hold is asked for
 -- note: rows are taken in any order: nothing orders them
 -- note: enqueue=absent leaves a job out where a row is like it in name (unique key heaps_name_key)
+-- note: warning: a row that is held keeps those out that are like it in name, and leaves when its job is complete: if the worker has read before what the job is about, what Enqueue left out meanwhile is done by nobody; call Complete right behind Claim, before that is read, and Enqueue waits for the transaction and adds the job
 
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written

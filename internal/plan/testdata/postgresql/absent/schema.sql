@@ -44,3 +44,23 @@ CREATE TABLE journal (
     what varchar(40) NOT NULL,
     site int NOT NULL
 );
+
+-- All columns are the key, and a job that is held keeps its like out.
+-- qgen:queue changes enqueue=absent strategy=hold done=delete
+CREATE TABLE changes (
+    id   bigserial PRIMARY KEY,
+    item bigint NOT NULL,
+    kind int NOT NULL,
+    UNIQUE (item, kind)
+);
+
+-- A job that has ended leaves the key by its predicate; another key stays as it is.
+-- qgen:queue notices enqueue=absent strategy=hold
+CREATE TABLE notices (
+    id   bigserial PRIMARY KEY,
+    item bigint NOT NULL,
+    body text NOT NULL UNIQUE,
+    note text,
+    sent boolean NOT NULL DEFAULT false -- qgen:status ready=false done=true
+);
+CREATE UNIQUE INDEX notices_waiting ON notices (item) WHERE sent = false;
