@@ -40,9 +40,9 @@ func (b *builder) docClaim(c *Claim) {
 			}
 			what = "Claim takes up to limit ready jobs and changes their rows, which " + stay + "." + comes + " That is all: nothing is written later, whatever becomes of the jobs it returned."
 		case b.popped() != nil:
-			what = "Claim takes up to limit ready jobs and marks them done." + comes + b.popLoses(" Nothing is written when a job ends: if the worker dies, it is lost (at most once).")
+			what = "Claim takes up to limit ready jobs and marks them done." + comes + b.popLoses(" Nothing is written when a job ends: if the worker dies" + b.popEnds() + ", it is lost (at most once).")
 		default:
-			what = "Claim takes up to limit ready jobs and deletes their rows." + comes + b.popLoses(" A job that was taken is gone: if the worker dies, it is lost (at most once).")
+			what = "Claim takes up to limit ready jobs and deletes their rows." + comes + b.popLoses(" A job that was taken is gone: if the worker dies" + b.popEnds() + ", it is lost (at most once).")
 		}
 	case "hold":
 		what = "Claim takes up to limit ready jobs by locking their rows until the transaction ends." + comes
@@ -182,9 +182,25 @@ func (b *builder) popLoses(job string) string {
 	case b.dropsNamed():
 		return " That is all: nothing is written later, whatever becomes of the jobs it returned."
 	case b.goesOn():
-		return " Nothing is written later: what a worker would do with the jobs is lost when it dies (at most once)."
+		return " Nothing is written later: what a worker would do with the jobs is lost when it dies" + b.popEnds() + " (at most once)."
 	}
 	return job
+}
+
+// popEnds says from when on a claim of strategy pop loses jobs.
+func (b *builder) popEnds() string {
+	if b.writesLockless() {
+		return ""
+	}
+	return " once that is committed"
+}
+
+// rolledBack says which jobs a claim of strategy pop does not lose.
+func (b *builder) rolledBack() string {
+	if b.writesLockless() {
+		return ""
+	}
+	return ", but for those of a caller's transaction that is rolled back"
 }
 
 // amongThem says in which order the jobs of a claim come which it cannot sort by all of the
@@ -318,9 +334,9 @@ func (b *builder) locksAndCrash() {
 	case b.dropsNamed():
 		p.Crash = whole + " Then the rows are gone, and nothing is left to be written."
 	case p.Strategy == "pop" && b.goesOn():
-		p.Crash = "Nothing is written later: what a worker would do with the jobs it took is lost when it dies."
+		p.Crash = "Nothing is written later: what a worker would do with the jobs it took is lost when it dies" + b.rolledBack() + "."
 	case p.Strategy == "pop":
-		p.Crash = "A worker that dies loses the jobs it took."
+		p.Crash = "A worker that dies loses the jobs it took" + b.rolledBack() + "."
 	case p.Strategy == "hold":
 		p.Crash = "When a worker dies, its connection ends, the locks go, and the whole batch is ready again."
 	case p.Strategy == "partition":

@@ -1184,8 +1184,8 @@ func TestCommentsOfNamedChanges(t *testing.T) {
 // another queue, or nothing but the write was to be done, no comment says so; where a worker does
 // something with the jobs, it does.
 func TestCommentsOfRowsThatStay(t *testing.T) {
-	const whole, lost = "A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.", "Nothing is written later: what a worker would do with the jobs it took is lost when it dies."
-	const gone = "A worker that dies loses the jobs it took."
+	const whole, lost = "A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.", "Nothing is written later: what a worker would do with the jobs it took is lost when it dies, but for those of a caller's transaction that is rolled back."
+	const gone = "A worker that dies loses the jobs it took, but for those of a caller's transaction that is rolled back."
 	want := map[string][2]string{
 		"back":    {whole, "changes their rows, which stay. They"},
 		"restart": {whole, "changes their rows, which stay. They"},

@@ -10,7 +10,7 @@
 // There is nothing to settle: a job belongs to whoever took it.
 //
 // It locks the rows it takes until it commits; another claimer waits for it. A worker that dies
-// loses the jobs it took.
+// loses the jobs it took, but for those of a caller's transaction that is rolled back.
 //
 // A node may not know yet what was committed on another. A worker that moves to another node
 // needs sessions with wsrep_sync_wait = 7, or it may see jobs that are settled already. Connect

@@ -10,7 +10,7 @@
 // There is nothing to settle: a job belongs to whoever took it.
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
-// that dies loses the jobs it took.
+// that dies loses the jobs it took, but for those of a caller's transaction that is rolled back.
 //
 // A node may not know yet what was committed on another. A worker that moves to another node
 // needs sessions with group_replication_consistency = 'BEFORE', or it may see jobs that are

@@ -21,10 +21,10 @@ var (
 
 // Claim takes up to limit ready jobs and deletes their rows. They come in queue order, never
 // more than limit; when nothing is ready it returns no jobs and a nil error. A job that was
-// taken is gone: if the worker dies, it is lost (at most once).
+// taken is gone: if the worker dies once that is committed, it is lost (at most once).
 //
 // It locks the rows it takes until it commits; another claimer waits for it. A worker that dies
-// loses the jobs it took.
+// loses the jobs it took, but for those of a caller's transaction that is rolled back.
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //

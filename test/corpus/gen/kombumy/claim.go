@@ -26,10 +26,10 @@ var (
 
 // Claim takes up to limit ready jobs and marks them done. They come in queue order, never more
 // than limit; when nothing is ready it returns no jobs and a nil error. Nothing is written when
-// a job ends: if the worker dies, it is lost (at most once).
+// a job ends: if the worker dies once that is committed, it is lost (at most once).
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
-// that dies loses the jobs it took.
+// that dies loses the jobs it took, but for those of a caller's transaction that is rolled back.
 //
 // The parameter queueID is the queue_id that rows must have.
 //

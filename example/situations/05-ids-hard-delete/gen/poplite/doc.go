@@ -11,7 +11,7 @@
 //
 // It locks the database for writing while the statement runs. Whoever writes meanwhile waits as
 // long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies
-// loses the jobs it took.
+// loses the jobs it took, but for those of a caller's transaction that is rolled back.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

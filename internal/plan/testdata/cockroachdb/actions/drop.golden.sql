@@ -6,7 +6,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. Nothing is written later: what a worker would do with the jobs it took is lost when it dies.
+-- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. Nothing is written later: what a worker would do with the jobs it took is lost when it dies, but for those of a caller's transaction that is rolled back.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --

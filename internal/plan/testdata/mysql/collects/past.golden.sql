@@ -6,7 +6,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. Nothing is written later: what a worker would do with the jobs it took is lost when it dies.
+-- It locks the rows it takes until it commits and passes over rows that others hold. Nothing is written later: what a worker would do with the jobs it took is lost when it dies, but for those of a caller's transaction that is rolled back.
 --
 -- Besides the queue's own rows it writes old_events (Claim), each in the transaction of the operation.
 --

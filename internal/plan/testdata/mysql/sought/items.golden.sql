@@ -7,7 +7,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It waits for rows that others have locked, looks again whether they are ready, and sorts them, which locks all of them until it commits. A worker that dies loses the jobs it took.
+-- It waits for rows that others have locked, looks again whether they are ready, and sorts them, which locks all of them until it commits. A worker that dies loses the jobs it took, but for those of a caller's transaction that is rolled back.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --

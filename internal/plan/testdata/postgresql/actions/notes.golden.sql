@@ -7,7 +7,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A row that another transaction is about to add or to make ready is not waited for: it is found once that has committed. A worker that dies loses the jobs it took.
+-- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A row that another transaction is about to add or to make ready is not waited for: it is found once that has committed. A worker that dies loses the jobs it took, but for those of a caller's transaction that is rolled back.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates notes_ready.
 --

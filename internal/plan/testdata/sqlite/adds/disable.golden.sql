@@ -6,7 +6,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It locks the database for writing until it commits. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. Nothing is written later: what a worker would do with the jobs it took is lost when it dies.
+-- It locks the database for writing until it commits. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. Nothing is written later: what a worker would do with the jobs it took is lost when it dies, but for those of a caller's transaction that is rolled back.
 --
 -- Besides the queue's own rows it writes logs (Claim), each in the transaction of the operation.
 --

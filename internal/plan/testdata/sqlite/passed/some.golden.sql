@@ -7,7 +7,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies loses the jobs it took.
+-- It locks the database for writing while the statement runs. Whoever writes meanwhile waits as long as busy_timeout says, and without one fails at once with SQLITE_BUSY. A worker that dies loses the jobs it took, but for those of a caller's transaction that is rolled back.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates calls_any_ready.
 --

@@ -7,7 +7,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It locks the rows it takes until it commits; another claimer waits for it. A worker that dies loses the jobs it took.
+-- It locks the rows it takes until it commits; another claimer waits for it. A worker that dies loses the jobs it took, but for those of a caller's transaction that is rolled back.
 --
 -- Besides the queue's own rows it writes totals (Enqueue), each in the transaction of the operation.
 --

@@ -8,7 +8,7 @@
 --
 -- There is nothing to settle: a job belongs to whoever took it.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies loses the jobs it took.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies loses the jobs it took, but for those of a caller's transaction that is rolled back.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates urls_ready.
 --
