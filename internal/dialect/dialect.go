@@ -260,6 +260,8 @@ type Dialect struct {
 	// Volatile are words of expressions whose values may change while the row stays as it is,
 	// so that no index holds them.
 	Volatile string `yaml:"volatile"`
+	// Locking are functions of the server that take a lock, or wait for one, where an expression calls them.
+	Locking string `yaml:"locking"`
 	// ReadsNothing are words of expressions before a parenthesis that surely read no table: operators, types
 	// and functions of the server's own.
 	ReadsNothing string `yaml:"reads_nothing"`
@@ -356,6 +358,7 @@ type Dialect struct {
 	reserved  map[string]bool
 	volatile  map[string]bool
 	zoneBound map[string]bool
+	locking   map[string]bool
 	templates *template.Template
 }
 
@@ -501,12 +504,15 @@ func read(fsys fs.FS, name string) (*Dialect, error) {
 	for _, word := range strings.Fields(d.Identifiers.Reserved) {
 		d.reserved[word] = true
 	}
-	d.volatile, d.zoneBound = map[string]bool{}, map[string]bool{}
+	d.volatile, d.zoneBound, d.locking = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, word := range strings.Fields(d.Volatile) {
 		d.volatile[word] = true
 	}
 	for _, word := range strings.Fields(d.ZoneBound) {
 		d.zoneBound[word] = true
+	}
+	for _, word := range strings.Fields(d.Locking) {
+		d.locking[word] = true
 	}
 	for _, folder := range folders {
 		files, err := fs.Glob(fsys, path.Join(folder, "*.sql.tmpl"))

@@ -61,6 +61,11 @@ func (d *Dialect) Lasting(expression string, column func(name string) bool) bool
 	return !slices.ContainsFunc(words(expression), func(word string) bool { return d.volatile[strings.ToLower(word)] && !column(d.Fold(word)) })
 }
 
+// Locks reports whether one of the pieces of an expression calls a function that takes a lock.
+func (d *Dialect) Locks(pieces []string) bool {
+	return slices.ContainsFunc(pieces, func(piece string) bool { return d.locking[strings.ToLower(piece)] })
+}
+
 // BoundToZone reports whether the time zone of the session may change what an expression makes of
 // columns that keep a time with zone: not where it names one (AT TIME ZONE).
 func (d *Dialect) BoundToZone(expression string, column, zoned func(name string) bool) bool {

@@ -84,6 +84,7 @@ func (b *builder) uniqueWithin(columns []*schema.Column) (keys [][]*schema.Colum
 // which index leads to these, "" where the whole table is read.
 func (b *builder) backlog(topics []*schema.Column) (back *Backlog, by string) {
 	s, v := b.newScope(), b.base("Backlog")
+	s.lockless = true
 	claims := s.joinClaims()
 	told := s.figures(waiting)
 	if !slices.ContainsFunc(told.fields, func(f StatsField) bool { return f.Name == "Ready" }) {
@@ -216,7 +217,7 @@ func (b *builder) backlogDoc(back *Backlog, told figures, by string) []string {
 	default:
 		text += " By the index that its SQL names it reads them and rows that the clock, or something else that no index knows, tells from them."
 	}
-	doc := []string{text, reads}
+	doc := []string{text, b.looks()}
 	if AsksTimeout(back.Statement) {
 		doc = append(doc, timeoutDoc)
 	}

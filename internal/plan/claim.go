@@ -866,6 +866,7 @@ func has(ix *schema.Index, c *schema.Column) bool {
 // readyRows reads ready rows without locks.
 func (b *builder) readyRows(name, op string, fields []*Field, head ...string) *Statement {
 	s, v := b.newScope(), b.base(op)
+	s.lockless = op == "Peek"
 	v.Where = s.ready()
 	s.inOrder(&v)
 	s.limitReady(&v, b.mostReady())

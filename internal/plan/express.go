@@ -98,6 +98,8 @@ type scope struct {
 	single bool
 	// handed: the times that a claim writes are those with which its jobs were read.
 	handed bool
+	// lockless: the statement takes no lock, also none that a condition would take.
+	lockless bool
 	// looks: rows of a group are looked for among those that a claim asks for.
 	looks bool
 	// beside is the companion that the statement is for, nil for most.
@@ -141,6 +143,9 @@ func (s *scope) column(c *schema.Column) string { return s.prefix + s.d.Ident(c.
 
 // tests returns the conditions, one text each.
 func (s *scope) tests(list []queue.Test) []string {
+	if s.lockless {
+		list, _ = s.withoutLocks(list)
+	}
 	var texts []string
 	for _, t := range list {
 		if text := s.test(t); !slices.Contains(texts, text) {

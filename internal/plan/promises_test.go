@@ -1742,3 +1742,30 @@ func TestFiguresOfRowsThatLookAlike(t *testing.T) {
 		}
 	}
 }
+
+// What only looks takes no lock, also none that a condition of ready rows takes in a claim, and its comment says
+// what it does not ask.
+func TestLooksTakeNoLocks(t *testing.T) {
+	d, _ := dialect.Lookup("postgresql")
+	locks := func(s *Statement) bool { return d.Locks(queue.PiecesOf(s.SQL)) }
+	var errs source.ErrorList
+	packages := build(t, "testdata/postgresql/hold", &errs)
+	i := slices.IndexFunc(packages, func(p *Package) bool { return p.Queue == "singles" })
+	if i < 0 || errs.Len() > 0 {
+		t.Fatalf("no such queue was seen: %s", errs.Detail())
+	}
+	p := packages[i]
+	if !locks(p.Claim.Statement) {
+		t.Error("the claim does not ask for the lock")
+	}
+	docs := [][]string{p.Peek.Doc, p.Stats.Doc, p.Stats.OfDoc, p.Backlog.Doc}
+	for i, s := range []*Statement{p.Peek.Statement, p.Stats.Statement, p.Stats.Of, p.Backlog.Statement} {
+		const says = "So it does not ask (select pg_try_advisory_xact_lock(1)) and (kind <> 'own' or pg_try_advisory_lock(singles.id)), which would take a lock, and a claim may refuse what it tells of."
+		if locks(s) || !strings.Contains(s.SQL, "not off") {
+			t.Errorf("it asks\n%s", s.SQL)
+		}
+		if !strings.Contains(strings.Join(docs[i], " "), says) {
+			t.Errorf("the comment does not say what it leaves out: %q", docs[i])
+		}
+	}
+}

@@ -1353,7 +1353,7 @@ func (b *builder) buildStats() {
 	}
 	st.Doc = []string{
 		"Stats counts rows by state and measures waits, as far as " + columns + " tell. " + reading + ": call it for dashboards, not in loops." + kept,
-		reads,
+		b.looks(),
 	}
 	if AsksTimeout(st.Statement) {
 		st.Doc = append(st.Doc, timeoutDoc)
@@ -1367,7 +1367,7 @@ func (b *builder) buildStats() {
 		st.Of, _, _ = b.statsOf(topics, "stats_of", "StatsOf", "stats: counts by state the rows that a claim with the same "+enumerated(names)+" is for")
 		st.OfDoc = []string{
 			"StatsOf is Stats over the rows alone that a claim with the same " + enumerated(told) + " is for, whatever their state.",
-			reads,
+			b.looks(),
 		}
 		if AsksTimeout(st.Of) {
 			st.OfDoc = append(st.OfDoc, timeoutDoc)
@@ -1380,6 +1380,7 @@ func (b *builder) buildStats() {
 // are none; the figures; and which index leads to the rows, "" where all of the table are read.
 func (b *builder) statsOf(topics []topic, name, op, does string) (st *Statement, fields []StatsField, by string) {
 	s, v := b.newScope(), b.base(op)
+	s.lockless = true
 	if b.ready != nil {
 		fields, v.Figures, v.Table = b.awayFigures(s, topics)
 		return s.statement(name, "stats", v, nil, does, "locks: none", "index: none; it reads both tables as a whole"), fields, ""
@@ -1715,8 +1716,9 @@ func (b *builder) writesPresent(name queue.TransitionName, c *schema.Column) boo
 
 // keepsSome reports whether a condition of the queue keeps rows from claims that are in no other state.
 func (b *builder) keepsSome() bool {
-	return slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
-		return t.Op == queue.Raw && len(t.Or) == 0 && !takesArgument(t) && !slices.ContainsFunc(b.spec.Members, func(m queue.Test) bool { return m.SQL == t.SQL })
+	asked, _ := b.withoutLocks(withoutArguments(b.stateTests(queue.Ready)))
+	return slices.ContainsFunc(asked, func(t queue.Test) bool {
+		return t.Op == queue.Raw && len(t.Or) == 0 && !slices.ContainsFunc(b.spec.Members, func(m queue.Test) bool { return m.SQL == t.SQL })
 	})
 }
 
@@ -1725,6 +1727,9 @@ func (b *builder) readyDoc() string {
 	text := "rows that a claim could take now"
 	if slices.ContainsFunc(b.stateTests(queue.Ready), takesArgument) {
 		text += ", but for what its arguments keep out"
+	}
+	if not := b.unasked(); not != "" {
+		text += ", where " + not + " holds"
 	}
 	return text
 }
@@ -1808,7 +1813,7 @@ func (b *builder) buildPeek() {
 	if AsksTimeout(b.pkg.Peek.Statement) {
 		b.pkg.Peek.Doc = append(b.pkg.Peek.Doc, timeoutDoc)
 	}
-	b.pkg.Peek.Doc = append(b.pkg.Peek.Doc, reads)
+	b.pkg.Peek.Doc = append(b.pkg.Peek.Doc, b.looks())
 }
 
 // readyFields are the fields of a job that is not claimed: what only a claim fills in

@@ -1198,6 +1198,48 @@ func (b *builder) leaving(t *queue.Transition) []queue.Test {
 	return tests
 }
 
+// withoutLocks parts tests into those that take no lock and those that do, as a function of the server does that
+// ready_if calls: of SQL each part by itself.
+func (b *builder) withoutLocks(tests []queue.Test) (asked, locking []queue.Test) {
+	for _, t := range tests {
+		if t.Op != queue.Raw || !b.d.Locks(queue.PiecesOf(t.SQL)) {
+			asked = append(asked, t)
+			continue
+		}
+		for _, part := range queue.Conjuncts(t.SQL) {
+			if t.SQL = part; b.d.Locks(queue.PiecesOf(part)) {
+				locking = append(locking, t)
+			} else {
+				asked = append(asked, t)
+			}
+		}
+	}
+	return asked, locking
+}
+
+// unasked is what ready rows satisfy that a statement which only looks does not ask, since it would take a
+// lock, "" for nothing.
+func (b *builder) unasked() string {
+	s := b.newScope()
+	_, locking := b.withoutLocks(slices.Concat(b.stateTests(queue.Ready), b.spec.Members))
+	var texts []string
+	for _, text := range s.tests(locking) {
+		if inner, ok := strings.CutPrefix(text, "("); ok && unwrapped(text) != text {
+			text = strings.TrimSuffix(inner, ")")
+		}
+		texts = append(texts, s.readable([]string{text}, ""))
+	}
+	return enumerated(texts)
+}
+
+// looks is the comment of an operation that only looks.
+func (b *builder) looks() string {
+	if not := cmp.Or(b.ready, b).unasked(); not != "" {
+		return reads + " So it does not ask " + not + ", which would take a lock, and a claim may refuse what it tells of."
+	}
+	return reads
+}
+
 // withoutArguments leaves out what needs an argument of Claim: of SQL the parts that do.
 func withoutArguments(tests []queue.Test) (list []queue.Test) {
 	for _, t := range tests {

@@ -71,7 +71,7 @@ const OneLimit = "Write a number from 1 to 32767, or limit=arg: then who claims 
 	"limit: \"select max_jobs from tenants where id = {row}.tenant_id\" under group:."
 
 // noGroup says what to do where no column can mark a running row.
-const noGroup = "Say running=<value> on qgen:status, and leave %s out. Where the table may not change, take one job at a time behind a lock that callers take first in their transaction (WithTx), or a lock of the server that ready_if tries, as pg_try_advisory_xact_lock."
+const noGroup = "Say running=<value> on qgen:status, and leave %s out. Where the table may not change, take one job at a time behind a lock that callers take first in their transaction (WithTx), or a lock of the server that ready_if tries once for each claim: ready_if: \"(select pg_try_advisory_xact_lock(1))\" on PostgreSQL."
 
 // readGroup sets Spec.Group. The states, the transitions and the order must be known.
 func (b *binding) readGroup() {

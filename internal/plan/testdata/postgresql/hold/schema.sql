@@ -19,3 +19,11 @@ CREATE TABLE calls (
     hour   time,               -- qgen:on done set "{time}"
     seen   date                -- qgen:on release set "{today}"
 );
+
+-- One job at a time behind a lock of the server, for which only claims ask.
+-- qgen:queue singles strategy=hold done=delete
+CREATE TABLE singles (
+    id   bigserial PRIMARY KEY,
+    kind varchar(9) NOT NULL, -- qgen:topic optional
+    off  boolean NOT NULL
+);
