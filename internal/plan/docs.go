@@ -40,9 +40,9 @@ func (b *builder) docClaim(c *Claim) {
 			}
 			what = "Claim takes up to limit ready jobs and changes their rows, which " + stay + "." + comes + " That is all: nothing is written later, whatever becomes of the jobs it returned."
 		case b.popped() != nil:
-			what = "Claim takes up to limit ready jobs and marks them done." + comes + b.popLoses(" Nothing is written when a job ends: if the worker dies" + b.popEnds() + ", it is lost (at most once).")
+			what = "Claim takes up to limit ready jobs and marks them done." + comes + b.popLoses(" Nothing is written when a job ends: if the worker dies"+b.popEnds()+", it is lost (at most once).")
 		default:
-			what = "Claim takes up to limit ready jobs and deletes their rows." + comes + b.popLoses(" A job that was taken is gone: if the worker dies" + b.popEnds() + ", it is lost (at most once).")
+			what = "Claim takes up to limit ready jobs and deletes their rows." + comes + b.popLoses(" A job that was taken is gone: if the worker dies"+b.popEnds()+", it is lost (at most once).")
 		}
 	case "hold":
 		what = "Claim takes up to limit ready jobs by locking their rows until the transaction ends." + comes

@@ -1410,8 +1410,11 @@ func (b *builder) buildIndexes() {
 			if b.can(dialect.NamedIndex) && b.namedIndex(w) == have {
 				ix.Lacking = map[string]string{"ready": "Claim and Peek fail, which name it", "expired": "Recover fails, which names it"}[w.kind]
 			}
-			if b.leftByArgument(w) {
+			switch {
+			case b.leftByArgument(w):
 				ix.Why += "; " + byArgument
+			case b.leftOpen(w):
+				ix.Why += "; " + byAnother
 			}
 			if b.holdsSpent(have, w) {
 				ix.Why += "; those whose tries are spent are few, and are read and passed over"
@@ -1481,6 +1484,9 @@ func (ix *Index) serve(b *builder, have *schema.Index, how service, w wanted) {
 		}
 	case sought:
 		ix.Why = "serves Claim: the ready rows of the values that are asked for, which are then sorted"
+		if w.order()[0].column == nil {
+			ix.Why += ", since the order begins with an expression"
+		}
 	case single:
 		ix.Why = "serves Claim: the only row of each value that is asked for"
 	}
@@ -1855,7 +1861,9 @@ func (b *builder) usesHead(w wanted) string {
 	case how == few:
 		_, text = b.foundAmong(have, text)
 	case how == sought, w.kind == claim.kind && w.sorted && len(w.columns) > 0 && how != single && (how != asked || !b.hasInOrder(have, how)) && len(b.claimOrder()) > 0:
-		text += thenSorted
+		if text += thenSorted; b.leftOpen(w) {
+			text += "; " + byAnother
+		}
 	case how == passing:
 		text += b.passesRunning(have)
 	case have != nil && w.kind == "expired" && w.plain && w.fixed > 0:
@@ -2011,6 +2019,23 @@ func withoutQueries(text string) string {
 		}
 	}
 	return out.String()
+}
+
+// byAnother says of an index of which the rows are sorted that statements do not name it, and that others serve in
+// a like way.
+const byAnother = "no statement names it, and the server may take another that leads to ready rows"
+
+// leftOpen reports whether a server that takes names of indexes is left to choose between the one of the table that
+// leads to the ready rows of a claim, which are then sorted, and another that leads to ready rows.
+func (b *builder) leftOpen(w wanted) bool {
+	if !b.can(dialect.NamedIndex) || w.kind != "ready" || b.namedIndex(w) != nil {
+		return false
+	}
+	ix, how := b.best(b.spec.Table.Indexes, w)
+	return how == sought && slices.ContainsFunc(b.spec.Table.Indexes, func(other *schema.Index) bool {
+		leads := func(t queue.Test) bool { return t.Column == beginning(other) && points(t) }
+		return other != ix && !other.Invisible && beginning(other) != nil && slices.ContainsFunc(b.stateTests(queue.Ready), leads)
+	})
 }
 
 // foundAmong returns which index finds the rows that somebody has, as itself and as text: one that does, or
