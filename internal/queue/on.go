@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/qgen-dev/qgen/internal/config"
 	"github.com/qgen-dev/qgen/internal/schema"
 	"github.com/qgen-dev/qgen/internal/source"
 )
@@ -237,6 +238,11 @@ func (b *binding) isStep(w *word) bool {
 			known = append(known, string(name))
 		}
 	}
-	b.errorf(w.pos, "%q is no step of a job", w.name).WithHint("%s", suggest(w.name, known, "The steps are"))
+	e := b.errorf(w.pos, "%q is no step of a job", w.name)
+	if i := slices.IndexFunc(b.config.Outcomes, func(o config.Outcome) bool { return o.Name.Value == w.name }); i >= 0 {
+		e.WithHint("It is the outcome at %s, and what an outcome writes stands there: %s: {set: {column: value}}.", b.config.Outcomes[i].Name.Pos, w.name)
+	} else {
+		e.WithHint("%s", suggest(w.name, known, "The steps are"))
+	}
 	return false
 }

@@ -2,5 +2,5 @@
 CREATE TABLE errors_named (
   id    bigint PRIMARY KEY,
   state text NOT NULL, -- qgen:status ready=N running=A
-  note  text
+  note  text -- qgen:on done,refused set null
 );
