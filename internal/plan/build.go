@@ -771,8 +771,7 @@ func (b *builder) readFields() {
 	}
 }
 
-// noteTruth says which fields are booleans although their columns could hold more: of those of one type together,
-// and not what an earlier package over the table has said.
+// noteTruth says which fields are booleans although their columns could hold more: of those of one type together.
 func (b *builder) noteTruth() {
 	var types []string
 	of := map[string][]string{}
@@ -784,19 +783,18 @@ func (b *builder) noteTruth() {
 		if c == nil || f.GoType != "bool" || c.Type.SaysBool() {
 			continue
 		}
-		if _, number := c.Type.Number(); !number || !f.Payload || slices.ContainsFunc(b.earlier, func(p *Package) bool { return slices.Contains(p.truths, f.Column) }) {
+		if _, number := c.Type.Number(); !number || !f.Payload {
 			continue
 		}
-		b.pkg.truths = append(b.pkg.truths, f.Column)
 		if of[c.Type.Raw] == nil {
 			types = append(types, c.Type.Raw)
 		}
 		of[c.Type.Raw] = append(of[c.Type.Raw], strconv.Quote(f.Column))
 	}
 	for _, t := range types {
-		text := "column %s is %s, read as a boolean: a job with more than 0 and 1 in it is an error of Claim; overrides: in gen.go gives it another type"
+		text := "column %s is %s, read as a boolean: a job with more than 0 and 1 in it comes with false there and Job.Err set; overrides: in gen.go gives it another type"
 		if len(of[t]) > 1 {
-			text = "columns %s are %s, read as booleans: a job with more than 0 and 1 in one of them is an error of Claim; overrides: in gen.go gives them other types"
+			text = "columns %s are %s, read as booleans: a job with more than 0 and 1 in one of them comes with false there and Job.Err set; overrides: in gen.go gives them other types"
 		}
 		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf(text, strings.Join(of[t], ", "), t))
 	}

@@ -21,9 +21,8 @@ type Package struct {
 	// Running is the name of the table to which a claim moves rows, and of which a Job is
 	// one; "" where they stay.
 	Running string
-	Source  string   // "db/schema.sql", the file with the CREATE TABLE, for the header
-	Engine  string   // "PostgreSQL 14" for texts: title and oldest server it must run on
-	truths  []string // of Notes: the columns of which they say that they are read as booleans
+	Source  string // "db/schema.sql", the file with the CREATE TABLE, for the header
+	Engine  string // "PostgreSQL 14" for texts: title and oldest server it must run on
 	// Doc are the paragraphs of the package comment; a paragraph whose lines
 	// start with a tab is shown as it is (the state diagram).
 	Doc    []string

@@ -31,7 +31,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
--- note: column "subs" is tinyint(1), read as a boolean: a job with more than 0 and 1 in it is an error of Claim; overrides: in gen.go gives it another type
+-- note: columns "active", "dry", "subs" are tinyint(1), read as booleans: a job with more than 0 and 1 in one of them comes with false there and Job.Err set; overrides: in gen.go gives them other types
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql

@@ -1,4 +1,4 @@
--- Of columns that are read as booleans is said once for a table, and of all in one note.
+-- Of columns that are read as booleans is said at each queue, and of all in one note.
 CREATE TABLE syncs (
     id      int NOT NULL AUTO_INCREMENT PRIMARY KEY,
     state   char(1) NOT NULL DEFAULT 'N', -- qgen:status ready=N running=A done=C failed=E

@@ -38,7 +38,7 @@
 -- note: column "kind" is tinyint(1) and is taken for a number, because it is qgen:topic
 -- note: column "level" is tinyint(1) and is taken for a number, because 3 is among its values
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
--- note: column "silent" is tinyint(1), read as a boolean: a job with more than 0 and 1 in it is an error of Claim; overrides: in gen.go gives it another type
+-- note: column "silent" is tinyint(1), read as a boolean: a job with more than 0 and 1 in it comes with false there and Job.Err set; overrides: in gen.go gives it another type
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then takes

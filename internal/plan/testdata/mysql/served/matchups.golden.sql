@@ -31,7 +31,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: rows are taken as they came, by column "id"
 -- note: the fence compares column "since", which counts whole seconds: two claims within one second look alike
--- note: column "deleted" is tinyint(1), read as a boolean: a job with more than 0 and 1 in it is an error of Claim; overrides: in gen.go gives it another type
+-- note: column "deleted" is tinyint(1), read as a boolean: a job with more than 0 and 1 in it comes with false there and Job.Err set; overrides: in gen.go gives it another type
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
