@@ -72,12 +72,41 @@ func (b *builder) comeBack() {
 		if len(refused) == 0 {
 			continue
 		}
-		mend := ""
+		mend := b.endsAlike(k, refused)
 		if k.where != "" {
 			mend = "; a predicate that holds of running rows as well keeps such a row from being added"
 		}
 		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("warning: a row that is made ready again meets one that was added meanwhile and is like it in %s: %s fails then, for all rows of the call, until one of the two is gone%s", k.text(), alternatives(refused), mend))
 	}
+}
+
+// endsAlike says what helps where a job that runs in another table is like one that was added meanwhile, "" where
+// rows stay in their table.
+func (b *builder) endsAlike(k *keyInWay, refused []string) string {
+	if b.ready == nil {
+		return ""
+	}
+	text := ""
+	if called := slices.DeleteFunc(slices.Clone(refused), func(op string) bool { return op == "Recover" }); len(called) > 0 {
+		text = "; " + alternatives(called) + " of one job at a time tells which it is, and Complete ends it"
+	}
+	ready := b.ready.spec
+	if ready.EnqueueIf != nil || ready.Upsert != nil {
+		return text
+	}
+	row, alike := b.alias("running"), []string{}
+	for _, c := range k.columns {
+		there := ready.Away.Running(c.Column)
+		if c.Column == nil || there == nil {
+			return text
+		}
+		alike = append(alike, row+"."+b.d.Ident(there.Name)+" = {new}."+b.d.Ident(c.Column.Name))
+	}
+	sql, quote := "not exists (select 1 from "+b.d.Qualified(b.spec.Table.Schema, b.spec.Table.Name)+" "+row+" where "+strings.Join(alike, " and ")+")", `"`
+	if strings.Contains(sql, quote) {
+		quote = "'"
+	}
+	return text + "; enqueue_if: " + quote + plainText(sql) + quote + " adds none while one like it runs"
 }
 
 // entersAgain reports whether a step that makes rows ready puts them under a unique key under which

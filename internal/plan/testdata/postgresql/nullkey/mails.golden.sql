@@ -20,7 +20,7 @@
 -- note: no order is said: rows are taken in the order of the key, mail
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
--- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in mail (unique key mails_mail_key): Fail or Requeue fails then, for all rows of the call, until one of the two is gone
+-- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in mail (unique key mails_mail_key): Fail or Requeue fails then, for all rows of the call, until one of the two is gone; Fail or Requeue of one job at a time tells which it is, and Complete ends it; enqueue_if: "not exists (select 1 from mails_sending running where running.mail = {new}.mail)" adds none while one like it runs
 
 -- sql/claim.sql
 -- claim: ready to running, from mails to mails_sending

@@ -22,7 +22,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: no order is said: rows are taken in the order of the key, id
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
--- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in name (unique key files_name): Fail, Requeue or Recover fails then, for all rows of the call, until one of the two is gone
+-- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in name (unique key files_name): Fail, Requeue or Recover fails then, for all rows of the call, until one of the two is gone; Fail or Requeue of one job at a time tells which it is, and Complete ends it
 -- note: enqueue=update changes the row that is like a new job in name (unique key files_name): size = {size}
 -- note: enqueue=update looks at files alone: a job that runs is a row of files_acquired, and another is added beside it
 

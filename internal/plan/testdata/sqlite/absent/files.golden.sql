@@ -19,7 +19,7 @@
 -- note: rows are taken as they came, by column "id"
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
--- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in path (unique key sqlite_autoindex_files_1): Fail or Requeue fails then, for all rows of the call, until one of the two is gone
+-- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in path (unique key sqlite_autoindex_files_1): Fail or Requeue fails then, for all rows of the call, until one of the two is gone; Fail or Requeue of one job at a time tells which it is, and Complete ends it; enqueue_if: "not exists (select 1 from files_acquired running where running.path = {new}.path)" adds none while one like it runs
 -- note: enqueue=absent leaves a job out where a row is like it in path (unique key sqlite_autoindex_files_1)
 -- note: enqueue=absent looks at files alone: a job that runs is a row of files_acquired, and keeps none out
 
