@@ -24,8 +24,8 @@ type Backlog struct {
 }
 
 // Backlog counts the rows that wait for each SenderID, in the order of SenderID, and tells how
-// long the oldest of each has waited. A SenderID without such a row is left out. It reads the
-// whole table.
+// long the oldest of each has waited. A SenderID without such a row is left out. Those that a
+// condition keeps from claims are not among them. It reads the whole table.
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //

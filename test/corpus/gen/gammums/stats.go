@@ -27,7 +27,8 @@ type Stats struct {
 }
 
 // Stats counts rows by state and measures waits, as far as the table's columns tell. It reads
-// the whole table: call it for dashboards, not in loops.
+// the whole table: call it for dashboards, not in loops. A row that a condition keeps from
+// claims, and that is in no other state, is in no figure.
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //

@@ -24,9 +24,9 @@ type Backlog struct {
 }
 
 // Backlog counts the rows that wait for each SenderID, in the order of SenderID, and tells how
-// long the oldest of each has waited. A SenderID without such a row is left out. By the index
-// that its SQL names it reads them and rows that the clock, or something else that no index
-// knows, tells from them.
+// long the oldest of each has waited. A SenderID without such a row is left out. Those that a
+// condition keeps from claims are not among them. By the index that its SQL names it reads them
+// and rows that the clock, or something else that no index knows, tells from them.
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
