@@ -959,7 +959,7 @@ func (b *builder) made(w wanted) *schema.Index {
 
 // indexable reports whether a test may stand in the predicate of an index.
 func (b *builder) indexable(t queue.Test) bool {
-	if b.unindexed(t.Column) && !(points(t) && b.begins(t.Column)) {
+	if b.unindexed(t.Column) && (!points(t) || !b.begins(t.Column)) {
 		return false
 	}
 	plain := len(t.Or) == 0 && (t.Op == queue.In || t.Op == queue.IsNull || t.Op == queue.NotNull) &&
@@ -1158,7 +1158,7 @@ func (b *builder) runningLead(from []queue.StateName) (keys []indexKey) {
 	}
 	var lead []queue.Test
 	held := slices.DeleteFunc(b.unfolded(b.spec.Held), func(t queue.Test) bool {
-		return t.Op == queue.Raw || !constant(t) || b.unindexed(t.Column) && !(points(t) && b.begins(t.Column))
+		return t.Op == queue.Raw || !constant(t) || b.unindexed(t.Column) && (!points(t) || !b.begins(t.Column))
 	})
 	for _, t := range held {
 		if points(t) {

@@ -97,7 +97,7 @@ func (b *builder) lacksOf(ix *schema.Index, w wanted, ordered []indexKey) (run i
 		switch {
 		case c.Column == nil:
 			return run, behind + "an expression"
-		case c.Length > 0 && !(b.leadsBy(c) && slices.Contains(fixed, c.Column)):
+		case c.Length > 0 && (!b.leadsBy(c) || !slices.Contains(fixed, c.Column)):
 			return run, "it has the beginning of " + name(c.Column) + " alone"
 		case slices.Contains(fixed, c.Column):
 			told, fixed = take(told, c.Column), take(fixed, c.Column)
