@@ -178,9 +178,9 @@ func (b *binding) readLimit(r, limit *role, a *Attempts) {
 	case isDigits(most.values[0].text):
 		n, err := strconv.ParseInt(most.values[0].text, 10, 32)
 		if err != nil || n < 1 {
-			hint := "A job is tried at least once. Leave max= out when there is no limit."
+			hint := "A job is tried at least once: max=1 is one try and no retry. Without max= there is no limit: a job that fails is tried again without end."
 			if a.OnRecover {
-				hint = "A job that is not to be recovered at all fails when its claim has run out: say expired=fail in the place of this count. Leave max= out when there is no limit."
+				hint = "A job that is not to be recovered at all fails when its claim has run out: say expired=fail in the place of this count. max=1 recovers it once. Without max= there is no limit: it is recovered without end."
 			}
 			b.errorf(most.pos, "max cannot be %s", most.values[0].text).WithHint("%s", hint)
 			return
