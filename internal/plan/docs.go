@@ -599,15 +599,27 @@ func (b *builder) triesUsed(name queue.TransitionName) string {
 // tryCounts says the same behind a sentence on jobs that are ready again, of which the try does not
 // count unless qgen:on says otherwise.
 func (b *builder) tryCounts(name queue.TransitionName, by string) string {
+	beyond := ""
+	if b.passesLimit(name) {
+		beyond = "; no limit is looked at, so that a job without tries left is claimed again"
+	}
 	switch n, known := b.triesOf(name); {
 	case !known:
-		return ", with what " + by + " writes to " + plainText(b.spec.Attempts.Column.Name) + " as their tries"
+		return ", with what " + by + " writes to " + plainText(b.spec.Attempts.Column.Name) + " as their tries" + beyond
 	case n == 0:
 		return ", and the try does not count"
 	case n > 0:
-		return ", and the try counts"
+		return ", and the try counts" + beyond
 	}
 	return ", with tries given back"
+}
+
+// passesLimit reports whether a step that makes a job ready again counts the try, or may, where a claim takes rows
+// at the limit as well: Fail and Recover alone look at it.
+func (b *builder) passesLimit(name queue.TransitionName) bool {
+	n, known := b.triesOf(name)
+	a := b.spec.Attempts
+	return a.Limited() && !a.LimitClaim && (n > 0 || !known)
 }
 
 // countsFailures reports whether Fail knows how often a job has failed.
@@ -736,6 +748,9 @@ func (b *builder) docOutcome(s *Settle, o *queue.Outcome) {
 		}
 		if b.spec.Attempts != nil {
 			text += b.tryCounts(o.Transition.Name, "it")
+		}
+		if b.passesLimit(o.Transition.Name) {
+			b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("outcome %q counts the try and looks at no limit: a job without tries left is claimed again, and only Fail and Recover end it; limit=claim at column %q keeps it from being claimed", o.Name, plainText(b.spec.Attempts.Column.Name)))
 		}
 		text += "."
 	default:

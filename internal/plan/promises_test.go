@@ -1365,10 +1365,11 @@ func TestCommentsFollowWhatIsWritten(t *testing.T) {
 // Whether a job that is given back has used a try, and in what state a job is that Fail gives back, is
 // told as qgen:on has it written.
 func TestCommentsOfTries(t *testing.T) {
+	const beyond = "; no limit is looked at, so that a job without tries left is claimed again"
 	want := map[string][3]string{
-		"counted": {"running to failed, one try used", "running to ready, one try used", "they are ready again, and the try counts."},
-		"added":   {"running to ready, one try used", "running to ready, one try used", "they are ready again, and the try counts."},
-		"fixed":   {"running to ready, its tries by what is written to tries", "running to ready, its tries by what is written to tries", "they are ready again, with what sql/requeue.sql writes to tries as their tries."},
+		"counted": {"running to failed, one try used", "running to ready, one try used", "they are ready again, and the try counts" + beyond + "."},
+		"added":   {"running to ready, one try used", "running to ready, one try used", "they are ready again, and the try counts" + beyond + "."},
+		"fixed":   {"running to ready, its tries by what is written to tries", "running to ready, its tries by what is written to tries", "they are ready again, with what sql/requeue.sql writes to tries as their tries" + beyond + "."},
 		"kept":    {"running to ready, one try used", "running to ready, no try used", "they are ready again, and the try does not count."},
 	}
 	for table, sentences := range want {
@@ -1766,6 +1767,27 @@ func TestLooksTakeNoLocks(t *testing.T) {
 		}
 		if !strings.Contains(strings.Join(docs[i], " "), says) {
 			t.Errorf("the comment does not say what it leaves out: %q", docs[i])
+		}
+	}
+}
+
+// An outcome that makes a job ready again and counts the try says where no limit keeps the job from being claimed.
+func TestOutcomesThatLookAtNoLimit(t *testing.T) {
+	for words, beyond := range map[string]bool{
+		"up on=retry max=5": true, "up on=retry max=5 limit=claim": false, "up on=retry": false,
+	} {
+		c := tableCase{engine: "postgresql", ddl: `-- qgen:queue jobs
+CREATE TABLE jobs (
+    id bigserial PRIMARY KEY,
+    state text NOT NULL, -- qgen:status ready=new running=busy done=done failed=failed
+    at timestamptz, -- qgen:claimed
+    tries int NOT NULL -- qgen:attempts ` + words + `
+);`}
+		p := c.plans(t, "version: \"1\"\nqueues:\n  - {schema: [x], engine: postgresql, outcomes: {later: {to: ready, set: {tries: \"+1\"}}}, gen: {go: {out: x}}}\n")[0]
+		doc := strings.Contains(p.Outcomes[0].Doc[0], "and the try counts; no limit is looked at")
+		note := slices.ContainsFunc(p.Notes, func(n string) bool { return strings.HasPrefix(n, `outcome "later" counts the try and looks at no limit`) })
+		if doc != beyond || note != beyond {
+			t.Errorf("attempts %s: the comment is %q, and of the notes %v", words, p.Outcomes[0].Doc[0], p.Notes)
 		}
 	}
 }

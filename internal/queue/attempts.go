@@ -190,6 +190,10 @@ func (b *binding) readLimit(r, limit *role, a *Attempts) {
 		b.errorf(most.values[0].pos, "max= is a number or a column, not an expression").
 			WithHint("Mark the column of the limit with qgen:max_attempts: retries where it counts what follows the first try, null=15 for what a null stands for, unlimited=-1 for a value that means no limit.")
 		return
+	case most.values[0].text == "arg" && columnOf(b.table, "arg", b.fold) == nil, strings.HasPrefix(most.values[0].text, "arg:"):
+		b.errorf(most.pos, "max= is a number or a column, and no caller says it").
+			WithHint("Write a number such as 5, or a column that holds one. A limit that callers of Claim say is a condition in qgen.yaml, ready_if: \"%s < {arg:max int}\": what has reached it is not claimed, and Fail makes no job failed for it.", r.column.Name)
+		return
 	default:
 		c := b.referredOr(most.values[0], "Write a number such as 5, or a column that holds one.")
 		if c == nil {

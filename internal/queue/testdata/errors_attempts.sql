@@ -75,3 +75,8 @@ CREATE TABLE limit_reach (id bigint PRIMARY KEY,
   m  int,               -- qgen:max_attempts retries null=32767
   a  smallint NOT NULL  -- qgen:attempts up
 );
+-- qgen:queue done=delete failed=delete
+CREATE TABLE said_by_callers (
+  id bigint PRIMARY KEY,
+  a  int NOT NULL -- qgen:attempts up on=retry max=arg
+);
