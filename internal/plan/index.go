@@ -1404,6 +1404,7 @@ func (b *builder) buildIndexes() {
 			made = nil
 			ix.Have, ix.Why = have.Name, w.why+b.refuseNote(w, have)+b.waitNote(w, b.columnsOf(have))+b.askNote(w, b.columnsOf(have))+b.nullsNote(w)
 			ix.serve(b, have, how, w)
+			ix.Why += b.orWalks(w)
 			if !b.namesServing(w) {
 				ix.takeAs(b, have, how, w)
 			}
@@ -1861,7 +1862,7 @@ func (b *builder) usesHead(w wanted) string {
 	case how == few:
 		_, text = b.foundAmong(have, text)
 	case how == sought, w.kind == claim.kind && w.sorted && len(w.columns) > 0 && how != single && (how != asked || !b.hasInOrder(have, how)) && len(b.claimOrder()) > 0:
-		if text += thenSorted; b.leftOpen(w) {
+		if text += thenSorted + b.orWalks(w); b.leftOpen(w) {
 			text += "; " + byAnother
 		}
 	case how == passing:
@@ -2369,9 +2370,30 @@ func (b *builder) findsOne(ix *schema.Index, w wanted) bool {
 
 // meansRows reports whether the caller of a claim means the rows of the values that it says, and not the
 // next of a queue: they are only changed, the claim waits for those that others have locked, or nothing
-// orders those that it lists.
+// orders those that it lists, or they may be few.
 func (b *builder) meansRows() bool {
-	return b.onlyChanges() || b.popped() != nil && b.spec.ChangesNamed() || b.spec.Waits && len(b.topics()) > 0 || len(b.listed()) > 0 && len(b.claimOrder()) == 0
+	return b.mayBeFew() || b.onlyChanges() || b.popped() != nil && b.spec.ChangesNamed() || b.spec.Waits && len(b.topics()) > 0 || len(b.listed()) > 0 && len(b.claimOrder()) == 0
+}
+
+// mayBeFew reports whether nobody said an order of the rows that a claim ends and whose values its caller lists,
+// and the server goes by how few they are: it takes no name of an index, and locks no more than the claim takes.
+func (b *builder) mayBeFew() bool {
+	return b.pkg.Strategy == "pop" && b.spec.Unordered && len(b.listed()) > 0 && b.can(dialect.HidesHeld) && !b.can(dialect.SortsLocked)
+}
+
+// orWalks says which index the server may read in its order where the rows are many that may be few, "" where
+// there is none.
+func (b *builder) orWalks(w wanted) string {
+	if w.kind != "ready" || !w.sorted || !b.mayBeFew() {
+		return ""
+	}
+	ordered := b.readyIndex(false)
+	for _, ix := range b.spec.Table.Indexes {
+		if !ix.Invisible && !b.asksFor(ix) && b.orders(ix, ordered, ordered.order(), nil) {
+			return "; where these are many the server may go along " + b.calledIndex(ix) + " and pass over the others"
+		}
+	}
+	return ""
 }
 
 // asksFor reports whether an index begins with what the caller of a claim says of the rows that it

@@ -92,6 +92,12 @@ func (b *builder) lacksOf(ix *schema.Index, w wanted, ordered []indexKey) (run i
 	case b.lacksNulls(ix, b.askedOf(w)):
 		return 0, "it has no rows that are null in all of its columns"
 	}
+	sorts := func(c schema.IndexColumn, k indexKey) bool { // or would, where NULLS FIRST keeps such an index from being taken
+		if b.nullsFirst && k.column != nil && k.column.NotNull {
+			k.nulls = ""
+		}
+		return b.sorts(c, k)
+	}
 	behind := "it begins with "
 	for _, c := range ix.Columns {
 		switch {
@@ -101,10 +107,10 @@ func (b *builder) lacksOf(ix *schema.Index, w wanted, ordered []indexKey) (run i
 			return run, "it has the beginning of " + name(c.Column) + " alone"
 		case slices.Contains(fixed, c.Column):
 			told, fixed = take(told, c.Column), take(fixed, c.Column)
-		case spare(c.Column):
+		case spare(c.Column), slices.ContainsFunc(w.where, func(t queue.Test) bool { return t.Column == c.Column && equality(t) && b.says(ix, t) }):
 		case len(ordered) > 0 && c.Column == ordered[0].column && len(told) > 0:
 			return run, "it has " + name(c.Column) + " before " + name(told[0]) + ", which tells the rows that are wanted"
-		case len(ordered) > 0 && b.sorts(c, ordered[0]):
+		case len(ordered) > 0 && sorts(c, ordered[0]):
 			ordered = ordered[1:]
 		case len(ordered) > 0 && c.Column == ordered[0].column:
 			return run, name(c.Column) + " stands in it in another order"

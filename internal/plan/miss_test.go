@@ -97,3 +97,19 @@ func TestNearestIndexLacksWhatIsAdvised(t *testing.T) {
 		t.Errorf("%+v", last)
 	}
 }
+
+// An index whose predicate says what a column of it holds is as near as one without the column.
+func TestNearestIndexSaysByItsPredicate(t *testing.T) {
+	c := tableCase{engine: "postgresql", ddl: `CREATE TABLE outbox (
+    no   serial PRIMARY KEY,   -- qgen:order
+    kind text NOT NULL,        -- qgen:topic
+    team text,                 -- qgen:topic
+    sent boolean DEFAULT false -- qgen:status ready=false done=true
+);
+CREATE INDEX outbox_kind_no ON outbox (kind, no);
+CREATE INDEX outbox_kind_sent ON outbox (kind, sent, no) WHERE sent = false;`}
+	p := c.plans(t, "version: \"1\"\nqueues: [{schema: [x], engine: postgresql, table: outbox, queue: 'outbox strategy=pop', gen: {go: {out: x}}}]")[0]
+	if len(p.Indexes) != 1 || p.Indexes[0].Miss != "outbox_kind_sent does not serve: it does not have team" {
+		t.Errorf("%+v", p.Indexes)
+	}
+}

@@ -1785,7 +1785,9 @@ CREATE TABLE jobs (
 );`}
 		p := c.plans(t, "version: \"1\"\nqueues:\n  - {schema: [x], engine: postgresql, outcomes: {later: {to: ready, set: {tries: \"+1\"}}}, gen: {go: {out: x}}}\n")[0]
 		doc := strings.Contains(p.Outcomes[0].Doc[0], "and the try counts; no limit is looked at")
-		note := slices.ContainsFunc(p.Notes, func(n string) bool { return strings.HasPrefix(n, `outcome "later" counts the try and looks at no limit`) })
+		note := slices.ContainsFunc(p.Notes, func(n string) bool {
+			return strings.HasPrefix(n, `outcome "later" counts the try and looks at no limit`)
+		})
 		if doc != beyond || note != beyond {
 			t.Errorf("attempts %s: the comment is %q, and of the notes %v", words, p.Outcomes[0].Doc[0], p.Notes)
 		}

@@ -14,3 +14,12 @@ CREATE TABLE flips (
     until_at  timestamptz, -- qgen:expires
     processed timestamptz -- qgen:status ready=null done=now
 );
+
+-- Nobody says an order, and the caller says whose rows end: the index of these leads to them.
+-- qgen:queue held strategy=pop done=delete
+CREATE TABLE held (
+    name   varchar(250) NOT NULL PRIMARY KEY,
+    worker varchar(36) NOT NULL, -- qgen:topic list
+    body   varchar(36)
+);
+CREATE INDEX held_worker ON held (worker);
