@@ -341,6 +341,7 @@ func (b *binding) readRunning(a *pairing) {
 		r.settleAsked()
 		r.moveBack()
 		r.readFence()
+		r.noteShorter()
 		r.judge()
 	}
 	if b.errs.Len() > before {

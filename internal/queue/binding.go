@@ -157,6 +157,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.passFree()
 	b.noteNoBeat()
 	b.noteUnbegun()
+	b.noteShorter()
 	if b.sound && errs.Len() == before {
 		b.judge()
 	}

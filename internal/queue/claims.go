@@ -702,6 +702,49 @@ func (b *binding) noteUnbegun() {
 	b.note("warning: a job that is claimed and has not begun is never recovered: its claim leaves %s null, which is not over at any time; have the claim write a time as well, or leave the claimed state out", b.spec.Unbegun.Name)
 }
 
+// noteShorter warns where what qgen:on has a claim or its start leave in the time by which it runs out may be later
+// than what Extend writes there.
+func (b *binding) noteShorter() {
+	l, renew := b.spec.Lease, b.spec.Transitions[Renew]
+	said := func(name TransitionName) bool {
+		return slices.ContainsFunc(b.drafts[name], func(d *draft) bool { return d.by.verb == "on" && d.column == l.Column })
+	}
+	if l == nil || l.Heartbeat != nil || renew == nil || said(Renew) {
+		return
+	}
+	own := renew.written(l.Column)
+	for _, name := range []TransitionName{Claim, Start} {
+		v := b.spec.Transitions[name].written(l.Column)
+		if !said(name) || v.Kind == Old || v.Kind == Null || same(v, own) {
+			continue
+		}
+		does, other := "may shorten", "another time"
+		if ahead, known := v.ahead(); known {
+			of, compares := own.ahead()
+			if compares && ahead <= of {
+				continue
+			}
+			if compares {
+				does, other = "shortens", quote(v, l.Column)
+			}
+		}
+		b.note("warning: Extend writes %s to column %q and %s a claim, since qgen:on %s writes %s there; qgen:on renew set … says what Extend writes", quote(own, l.Column), l.Column.Name, does, name, other)
+	}
+}
+
+// ahead returns how far behind the present a time is, false where that is not a fixed distance.
+func (v Value) ahead() (time.Duration, bool) {
+	switch {
+	case v.Kind != Now:
+		return 0, false
+	case v.Shift == nil:
+		return 0, true
+	}
+	s := *v.Shift
+	s.Minus, s.Fixed = false, 0
+	return v.Shift.Fixed, s == Shift{} && !v.Shift.Minus
+}
+
 // writesNull reports whether a step leaves null in a time that Recover compares.
 func (b *binding) writesNull(t *Transition) bool {
 	return slices.ContainsFunc(b.spec.Expired, func(over Test) bool {

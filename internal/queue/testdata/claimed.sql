@@ -57,3 +57,22 @@ CREATE TABLE reserved (
   held_at timestamptz,    -- qgen:claimed
   till    timestamptz     -- qgen:lease length=5m expired=fail; on claim set null; on start set now+5m
 );
+-- The start, or the claim, lets a claim last longer than Extend would.
+-- qgen:queue lasts done=delete
+CREATE TABLE lasts (
+  id    bigserial PRIMARY KEY,
+  state text NOT NULL, -- qgen:status ready=N claimed=R running=P failed=F
+  till  timestamptz    -- qgen:lease length=60s; on start set "{now} + interval '300 seconds'"
+);
+-- qgen:queue lasts_sure done=delete
+CREATE TABLE lasts_sure (
+  id    bigserial PRIMARY KEY,
+  state text NOT NULL, -- qgen:status ready=N claimed=R running=P failed=F
+  till  timestamptz    -- qgen:lease length=60s; on start set now+5m; on claim set now+30s
+);
+-- qgen:queue lasts_told done=delete
+CREATE TABLE lasts_told (
+  id    bigserial PRIMARY KEY,
+  state text NOT NULL, -- qgen:status ready=N claimed=R running=P failed=F
+  till  timestamptz    -- qgen:lease length=60s; on start,renew set now+5m
+);
