@@ -2024,7 +2024,7 @@ func withoutQueries(text string) string {
 
 // byAnother says of an index of which the rows are sorted that statements do not name it, and that others serve in
 // a like way.
-const byAnother = "no statement names it, and the server may take another that leads to ready rows"
+const byAnother = "no statement names it, so that another which leads to ready rows may be taken"
 
 // leftOpen reports whether a server that takes names of indexes is left to choose between the one of the table that
 // leads to the ready rows of a claim, which are then sorted, and another that leads to ready rows.

@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: operation_claim (account, state, id); the ready rows are then sorted; no statement names it, and the server may take another that leads to ready rows
+-- index: operation_claim (account, state, id); the ready rows are then sorted; no statement names it, so that another which leads to ready rows may be taken
 -- arguments: 1: param account int64, 2: limit
 UPDATE /* opsq.Claim */ operation
 SET    tries = tries + 1,
@@ -51,7 +51,7 @@ RETURNING id, account, folder, name, tries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: operation_claim (account, state, id); the ready rows are then sorted; no statement names it, and the server may take another that leads to ready rows
+-- index: operation_claim (account, state, id); the ready rows are then sorted; no statement names it, so that another which leads to ready rows may be taken
 -- arguments: 1: param account int64
 UPDATE /* opsq.Claim */ operation
 SET    tries = tries + 1,
@@ -192,7 +192,7 @@ ORDER  BY +account;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: operation_claim (account, state, id); the ready rows are then sorted; no statement names it, and the server may take another that leads to ready rows
+-- index: operation_claim (account, state, id); the ready rows are then sorted; no statement names it, so that another which leads to ready rows may be taken
 -- arguments: 1: param account int64, 2: limit
 SELECT /* opsq.Peek */
        id, account, folder, name, tries
@@ -261,4 +261,4 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: the ready rows of the values that are asked for, which are then sorted, since the order begins with an expression; no statement names it, and the server may take another that leads to ready rows: operation_claim serves already
+-- serves Claim: the ready rows of the values that are asked for, which are then sorted, since the order begins with an expression; no statement names it, so that another which leads to ready rows may be taken: operation_claim serves already
