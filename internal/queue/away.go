@@ -342,6 +342,7 @@ func (b *binding) readRunning(a *pairing) {
 		r.moveBack()
 		r.readFence()
 		r.noteShorter()
+		r.askMembersAway()
 		r.judge()
 	}
 	if b.errs.Len() > before {
@@ -355,6 +356,35 @@ func (b *binding) readRunning(a *pairing) {
 	r.spec.Notes = nil
 	for _, note := range notes {
 		b.note("%s", note)
+	}
+}
+
+// askMembersAway has what qgen:where says of all rows of the queue be asked of those that run as well, where their
+// table keeps the columns under the same names: it may hold what runs of others.
+func (b *binding) askMembersAway() {
+	kept := func(text string) bool {
+		return !slices.ContainsFunc(b.ready.table.Columns, func(c *schema.Column) bool {
+			there := b.away.to[c]
+			return b.ready.spec.Reads(text, c) && (there == nil || there.Name != c.Name)
+		})
+	}
+	for _, r := range b.ready.roles["where"] {
+		text := strings.TrimSpace(r.words[0].values[0].text)
+		if source.Mentions(text, b.ready.table.Name) || !kept(text) || !b.ready.isLasting(text) || !b.isLasting(text) {
+			continue
+		}
+		member := Test{Op: Raw, SQL: text}
+		b.spec.Members = append(b.spec.Members, member)
+		for name, state := range b.spec.States {
+			if name != Ready {
+				state.Tests = append(slices.Clip(state.Tests), member)
+			}
+		}
+		for _, name := range []TransitionName{Recover, GiveUp} {
+			if t := b.spec.Transitions[name]; t != nil {
+				t.Tests = append(slices.Clip(t.Tests), member)
+			}
+		}
 	}
 }
 

@@ -201,6 +201,7 @@ FROM   (
        ) ready_figures CROSS JOIN (
            SELECT count(*) AS running
            FROM   mails_sending
+           WHERE  (mail is not null)
        ) running_figures;
 
 -- sql/peek.sql

@@ -53,3 +53,16 @@ CREATE TABLE parcels_running (
     body  TEXT,
     till  INTEGER NOT NULL            -- qgen:lease length=5m as=epoch
 );
+
+-- The table in which jobs run holds those of other queues as well.
+-- qgen:queue faxes done=delete
+-- qgen:where "team = 'fax'"
+CREATE TABLE faxes (
+    id   INTEGER PRIMARY KEY AUTOINCREMENT,
+    team TEXT NOT NULL
+);
+CREATE TABLE all_running (
+    id   INTEGER PRIMARY KEY,
+    team TEXT NOT NULL,
+    till INTEGER NOT NULL -- qgen:lease length=5m as=epoch
+);
