@@ -388,6 +388,7 @@ func (b *builder) checkAbsent(errs *source.ErrorList) {
 	}
 	if b.spec.Like != nil {
 		b.pkg.Notes = append(b.pkg.Notes, "enqueue=absent leaves a job out where a row is like it in "+b.spec.Like.Text()+"; producers that do not add jobs by Enqueue may still add one beside it")
+		b.noteHeldLike()
 		b.noteElsewhere()
 		return
 	}
@@ -477,6 +478,23 @@ func (b *builder) noteHeldOut() {
 	}
 	b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("warning: a row that is held keeps those out that are like it in %s, and leaves when its job is complete: if the worker has read before what the job is about, what Enqueue left out meanwhile is done by nobody; %s",
 		strings.Join(texts, ", or in "), mend))
+}
+
+// noteHeldLike says of a held row what noteHeldOut does, where Enqueue looks at rows without a lock and so does
+// not wait for who holds one.
+func (b *builder) noteHeldLike() {
+	t := b.spec.Transitions[queue.Finish]
+	if b.pkg.Strategy != "hold" || t == nil || b.d.Fragments["like_locks"].At(b.version) != "" || b.d.SingleWriter {
+		return
+	}
+	counted := func(tests []queue.Test) bool {
+		return !slices.ContainsFunc(tests, func(like queue.Test) bool { return slices.ContainsFunc(b.stateTests(queue.Done), like.Excludes) })
+	}
+	if !t.Delete && (!b.tells(queue.Done) || slices.ContainsFunc(b.spec.Like.Tests, counted)) {
+		return // what is done keeps them out as well
+	}
+	b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("warning: a row that is held keeps those out that are like it in %s, and Enqueue does not wait for who holds it: if the worker has read before what the job is about, what Enqueue left out meanwhile is done by nobody; go by a unique index over these columns in place of like=, and call Complete right behind Claim, then Enqueue waits and adds the job",
+		b.spec.Like.Text()))
 }
 
 // noteElsewhere says of jobs of which another table tells the state what they keep out.

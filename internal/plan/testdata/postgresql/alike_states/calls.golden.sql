@@ -31,6 +31,7 @@
 -- note: rows are taken as they came, by column "id"
 -- note: no column counts tries, so Fail is for good at the first error; qgen:attempts has it tried again
 -- note: enqueue=absent leaves a job out where a row is like it in hash, of those that are ready; producers that do not add jobs by Enqueue may still add one beside it
+-- note: warning: a row that is held keeps those out that are like it in hash, of those that are ready, and Enqueue does not wait for who holds it: if the worker has read before what the job is about, what Enqueue left out meanwhile is done by nobody; go by a unique index over these columns in place of like=, and call Complete right behind Claim, then Enqueue waits and adds the job
 
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
