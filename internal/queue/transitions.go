@@ -1236,6 +1236,9 @@ func (b *binding) judgePopped() {
 		return
 	}
 	switch {
+	case len(t.Writes) == 0 && b.keepsReady && len(t.With) > 0:
+		b.errorf(b.queue.word("done").pos, "rows stay as they are, and nothing of them is written when a job is claimed").
+			WithHint("Say at a column what Claim writes, as on done set now. Where what also: writes is all, let a column that no other step changes have what it holds, as SQL in double quotes: on done set \"name\".")
 	case len(t.Writes) == 0 && b.keepsReady:
 		b.errorf(b.queue.word("done").pos, "rows stay as they are, and nothing is written when a job is claimed").
 			WithHint("Say at a column what Claim writes, as on done set arg:priority or on done set now. Or say done=delete, if the rows are to go.")

@@ -4,3 +4,4 @@ CREATE TABLE jobs (
     priority int NOT NULL DEFAULT 0
 );
 CREATE TABLE answers (id bigint NOT NULL, grade int);
+CREATE TABLE seen (job_id bigint NOT NULL);
