@@ -161,7 +161,7 @@ func (b *builder) endsOrder(t queue.Test) bool {
 	}
 	last := func(v queue.Value) bool {
 		seconds, err := strconv.ParseInt(v.Text, 10, 64)
-		return v.Text == "infinity" || strings.HasPrefix(v.Text, "9999") || err == nil && seconds >= math.MaxInt32 && b.roles[t.Column].As == "epoch"
+		return v.Text == "infinity" || strings.HasPrefix(v.Text, "9999-") || err == nil && seconds >= math.MaxInt32 && b.roles[t.Column].As == "epoch"
 	}
 	return !slices.ContainsFunc(t.Values, func(v queue.Value) bool { return v.Kind != queue.Literal || !last(v) })
 }
