@@ -103,10 +103,10 @@ func TestSettle(t *testing.T) {
 	}
 	check.Err(t, s.q.Requeue(ctx, jobs...))
 
-	cause := strings.Repeat("é", 300) // max=200 counts bytes
+	cause := strings.Repeat("é", 300) // max=200 counts characters, of two bytes each
 	last := singlems2019.Job{ID: 7, Tries: 3, Worker: "w1"}
 	s.Expect(
-		statement(s.sql("retry"), param("nvarchar(100)", cause[:200]), varchar(`[[7,1,"w1"]]`)).Rows(bigKey, tds.Row{7}),
+		statement(s.sql("retry"), param("nvarchar(200)", cause[:400]), varchar(`[[7,1,"w1"]]`)).Rows(bigKey, tds.Row{7}),
 		statement(s.sql("fail"), varchar("no"), varchar(`[[7,3,"w1"]]`)).Rows(bigKey, tds.Row{7}),
 	)
 	check.Err(t, s.q.Fail(ctx, jobs[0], errors.New(cause)))
