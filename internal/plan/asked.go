@@ -206,7 +206,7 @@ func (b *builder) checkTimesBeside(errs *source.ErrorList) {
 		}
 		for _, c := range t.With {
 			for _, p := range b.spec.AskedBeside(c) {
-				if isTime(p) && len(b.timesAsked(p)) == 0 && b.isNoneOfJob(p) != "" && (name != queue.Finish || b.pkg.Strategy == "pop") {
+				if p.Column == nil && isTime(p) && len(b.timesAsked(p)) == 0 && (name != queue.Finish || b.pkg.Strategy == "pop") { // else checkAsked says so
 					errs.Errorf(p.Pos, "argument %q is a time within SQL over %s, and nothing tells how that keeps times", p.Name, plainText(c.QualifiedName())).
 						WithHint("Write it as the whole value, arg:%s, or take a number.", p.Name)
 				}

@@ -73,6 +73,18 @@ func (b *builder) leadsBy(k schema.IndexColumn) bool {
 	return k.Column != nil && (k.Length == 0 || b.begins(k.Column))
 }
 
+// leadsTo reports whether a key of an index may lead to the rows that satisfy a test: one that has the beginning of a
+// column alone does by values.
+func (b *builder) leadsTo(k schema.IndexColumn, t queue.Test) bool {
+	return b.leadsBy(k) && (k.Length == 0 || points(t)) && t.Column == k.Column && t.By == 0
+}
+
+// unheldTest reports whether no index leads to the rows that satisfy a test, since none has of its column what the
+// test compares.
+func (b *builder) unheldTest(t queue.Test) bool {
+	return b.unindexed(t.Column) && (!points(t) || !b.begins(t.Column))
+}
+
 // holdable leaves out of a wanted index what no index holds, with what stands behind it,
 // and says whether that was something. Of what is compared with one value it has the beginning, where that can be.
 func (b *builder) holdable(w *wanted) bool {

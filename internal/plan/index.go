@@ -959,7 +959,7 @@ func (b *builder) made(w wanted) *schema.Index {
 
 // indexable reports whether a test may stand in the predicate of an index.
 func (b *builder) indexable(t queue.Test) bool {
-	if b.unindexed(t.Column) && (!points(t) || !b.begins(t.Column)) {
+	if b.unheldTest(t) {
 		return false
 	}
 	plain := len(t.Or) == 0 && (t.Op == queue.In || t.Op == queue.IsNull || t.Op == queue.NotNull) &&
@@ -1158,7 +1158,7 @@ func (b *builder) runningLead(from []queue.StateName) (keys []indexKey) {
 	}
 	var lead []queue.Test
 	held := slices.DeleteFunc(b.unfolded(b.spec.Held), func(t queue.Test) bool {
-		return t.Op == queue.Raw || !constant(t) || b.unindexed(t.Column) && (!points(t) || !b.begins(t.Column))
+		return t.Op == queue.Raw || !constant(t) || b.unheldTest(t)
 	})
 	for _, t := range held {
 		if points(t) {
@@ -2202,9 +2202,7 @@ func (b *builder) leads(ix *schema.Index, tests []queue.Test) (how int, rest []q
 	rest = slices.DeleteFunc(slices.Clone(tests), func(t queue.Test) bool { return b.says(ix, t) })
 	how = point * (len(tests) - len(rest))
 	for _, c := range b.columnsOf(ix) {
-		of := func(t queue.Test) bool {
-			return b.leadsBy(c) && (c.Length == 0 || points(t)) && t.Column == c.Column && t.By == 0
-		}
+		of := func(t queue.Test) bool { return b.leadsTo(c, t) }
 		bounded := slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && compares(t) && !b.ofRow(t) })
 		switch {
 		case slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && points(t) }):
@@ -2567,9 +2565,7 @@ func (b *builder) heldLead(ix *schema.Index) []*schema.Column {
 	var columns []*schema.Column
 	var told []queue.Test
 	for _, c := range ix.Columns {
-		of := func(t queue.Test) bool {
-			return b.leadsBy(c) && (c.Length == 0 || points(t)) && t.Column == c.Column && t.By == 0
-		}
+		of := func(t queue.Test) bool { return b.leadsTo(c, t) }
 		columns = append(columns, c.Column)
 		bounds := slices.Clone(told)
 		for _, t := range slices.Concat(held, b.spec.Expired) {

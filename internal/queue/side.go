@@ -134,10 +134,12 @@ func (b *binding) readLeaseTable(l *config.LeaseTable) {
 				WithHint("Add it under key: {column: %s}.", b.spec.Key[i].Name)
 		}
 	}
-	if ix := partlyKeyed(s.Table, k.Key); ix != nil && !slices.Contains(k.Key, nil) && !keyed(s.Table, k.Key) {
+	switch ix := partlyKeyed(s.Table, k.Key); {
+	case slices.Contains(k.Key, nil), keyed(s.Table, k.Key):
+	case ix != nil:
 		b.errorf(l.Name.Pos, "two rows of %q can have the same %s: %s keeps them apart only where %s, and a lease table has one row for each job, which goes when the job ends", s.Table.QualifiedName(), names(k.Key), ix.Name, ix.Where).
 			WithHint("Where rows of claims stay as what became of them, say the claim as strategy=pop done=keep, with ready_if: \"not exists (select 1 from %s …)\" and also: {done: [{insert: %s, values: {…}}]}, and what is done with them as a queue over %s.", s.Table.Name, s.Table.Name, s.Table.Name)
-	} else if !slices.Contains(k.Key, nil) && !keyed(s.Table, k.Key) {
+	default:
 		b.errorf(l.Name.Pos, "two rows of %q can have the same %s, so that two workers could hold one job", s.Table.QualifiedName(), names(k.Key)).
 			WithHint("A unique key over just these columns decides who has a row. Add one, or let qgen lay out a table of its own: side_table: true.")
 	}
@@ -324,8 +326,8 @@ func (s *Spec) sideFence(k SideColumns) {
 // none.
 func partlyKeyed(t *schema.Table, key []*schema.Column) *schema.Index {
 	for _, ix := range t.Indexes {
-		among := func(c schema.IndexColumn) bool { return c.Column != nil && slices.Contains(key, c.Column) }
-		if ix.Unique && ix.Where != "" && len(ix.Columns) > 0 && !slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool { return !among(c) }) {
+		other := func(c schema.IndexColumn) bool { return c.Column == nil || !slices.Contains(key, c.Column) }
+		if ix.Unique && ix.Where != "" && len(ix.Columns) > 0 && !slices.ContainsFunc(ix.Columns, other) {
 			return ix
 		}
 	}
